@@ -1,0 +1,11 @@
+find_program(TUNESMITH_CCACHE ccache)
+if(TUNESMITH_CCACHE AND NOT CMAKE_CXX_COMPILER_LAUNCHER)
+  set(CMAKE_C_COMPILER_LAUNCHER ${TUNESMITH_CCACHE})
+  # The precompiled header is rebuilt with new timestamps; ccache needs both words to hit on its users.
+  set(CMAKE_CXX_COMPILER_LAUNCHER ${CMAKE_COMMAND} -E env CCACHE_SLOPPINESS=pch_defines,time_macros ${TUNESMITH_CCACHE})
+  add_compile_options($<$<COMPILE_LANG_AND_ID:CXX,GNU>:-fpch-preprocess>)
+endif()
+find_program(TUNESMITH_LLD ld.lld)
+if(TUNESMITH_LLD)
+  add_link_options(-fuse-ld=lld)
+endif()

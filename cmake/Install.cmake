@@ -1,0 +1,8 @@
+include(GNUInstallDirs)
+if(TARGET tunesmith)
+  install(TARGETS tunesmith RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR})
+endif()
+if(TARGET tunesmith-worker)
+  install(TARGETS tunesmith-worker RUNTIME DESTINATION ${CMAKE_INSTALL_LIBEXECDIR}/tunesmith)
+endif()
+install(DIRECTORY schemas cases kernels DESTINATION ${CMAKE_INSTALL_DATADIR}/tunesmith)

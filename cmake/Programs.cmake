@@ -1,0 +1,11 @@
+if(EXISTS ${PROJECT_SOURCE_DIR}/src/app/main.cpp)
+  add_executable(tunesmith src/app/main.cpp)
+  target_link_libraries(tunesmith PRIVATE ts_app ts_warnings)
+endif()
+# Launcher and worker of the sandbox: linked against nothing but libc, so that a start costs about 1 ms.
+file(GLOB worker_sources CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/src/bench/worker/*.cpp)
+if(worker_sources)
+  add_executable(tunesmith-worker ${worker_sources})
+  target_link_libraries(tunesmith-worker PRIVATE ts_box ts_warnings ${CMAKE_DL_LIBS})
+  target_link_options(tunesmith-worker PRIVATE -static-libstdc++ -static-libgcc)
+endif()

@@ -1,0 +1,5 @@
+if(TUNESMITH_SANITIZE)
+  add_compile_options(-fsanitize=${TUNESMITH_SANITIZE} -fno-omit-frame-pointer -fno-sanitize-recover=all)
+  add_link_options(-fsanitize=${TUNESMITH_SANITIZE})
+  add_compile_definitions(TUNESMITH_SANITIZED=1)
+endif()

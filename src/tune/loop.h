@@ -1,0 +1,72 @@
+// The loop: ask, build in parallel, measure alone, judge, journal, tell. Knows no process, no socket, no prompt;
+// everything it needs is handed in, so that its tests run with a fake bench and by hand-turned clock.
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string>
+
+#include "base/clock.h"
+#include "bench/bench.h"
+#include "judge/judge.h"
+#include "search/strategy.h"
+#include "tune/journal.h"
+
+namespace tunesmith::tune {
+
+struct LoopOptions {
+  std::uint64_t evaluations = 0;   ///< 0 = no limit by count
+  double minutes = 0;              ///< 0 = no limit by time; wall time of this session plus what the journal has spent
+  std::size_t batch = 4;
+  int infra_retries = 2;           ///< per candidate; then INFRA, never charged to the strategy's budget
+  int kill_limit = 2;              ///< a candidate that was started this often and never ended is skipped
+  const std::atomic<bool>* stop = nullptr;
+};
+
+/// For the live line; called from the loop's thread only.
+struct Progress {
+  std::uint64_t done = 0, limit = 0;    ///< evaluations
+  double seconds = 0, seconds_limit = 0;
+  double best_speedup = 1;              ///< over the baseline, paired
+  double best_fraction_of_floor = 0;    ///< speed of light / latency; 0 = unknown
+  std::uint64_t failures = 0;
+  const Trial* last = nullptr;          ///< just ended; null at the start
+  const char* stage = "";               ///< "opening", "building", "measuring", "confirming"
+};
+
+struct Summary {
+  enum class End { evaluations, minutes, exhausted, interrupted, halted, nothing_passed } end = End::exhausted;
+  std::string end_detail;
+  std::uint64_t evaluations = 0, failures = 0, duplicates = 0, kept = 0, rollbacks = 0;
+  std::optional<Trial> winner;          ///< best kept trial; none when the baseline stands
+  std::optional<Evidence> confirmation; ///< of the winner
+  judge::Decision confirmation_decision;
+  double seconds = 0;
+  bench::Opening opening;
+};
+
+class Loop {
+ public:
+  Loop(const Case& c, bench::Bench& bench, search::Strategy& strategy, Journal& journal, const judge::Gate& gate,
+       const judge::Objective& objective, LoopOptions options, const Clock& clock);
+  void on_progress(std::function<void(const Progress&)> callback);
+  /// Runs to a stop rule. On a resumed journal it first replays what is there: same asks, same tells, nothing measured
+  /// twice. Errors are the run's (halted, disk full), never a candidate's.
+  [[nodiscard]] Result<Summary> run();
+
+ private:
+  const Case& m_case;
+  bench::Bench& m_bench;
+  search::Strategy& m_strategy;
+  Journal& m_journal;
+  const judge::Gate& m_gate;
+  const judge::Objective& m_objective;
+  LoopOptions m_options;
+  const Clock& m_clock;
+  std::function<void(const Progress&)> m_progress;
+};
+
+}  // namespace tunesmith::tune
