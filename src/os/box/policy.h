@@ -8,10 +8,15 @@
 
 namespace tunesmith::box {
 
+/// User and group of everything sandboxed when the caller is root ("nobody"): owns nothing, may read what all may read.
+inline constexpr unsigned k_sandbox_id = 65534;
+
 struct Policy {
   std::vector<std::string> read_only;    ///< files and folders that may be read and executed
   std::vector<std::string> read_write;   ///< folders that may be written
-  bool allow_exec = true;                ///< execve after the payload started (compilers need it, kernels do not)
+  /// execve after the payload started (compilers need it, kernels do not). false also takes what only builds need:
+  /// changing modes, owners and times of files, timers, moving to another core, new memfds, personality.
+  bool allow_exec = true;
   bool allow_fork = true;                ///< new processes
   bool allow_threads = true;
   int cpu = -1;                          ///< pin to this core; -1 = do not
