@@ -90,6 +90,19 @@ Status write_file_atomic(const std::string& path, std::string_view bytes, unsign
   return {};
 }
 
+Status write_scratch(const std::string& path, std::string_view bytes, unsigned mode) {
+  const UniqueFd fd(open(path.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, mode));
+  if (!fd) return io_error(path, "create");
+  std::size_t written = 0;
+  while (written < bytes.size()) {
+    const ssize_t put = write(fd.get(), bytes.data() + written, bytes.size() - written);
+    if (put < 0 && errno == EINTR) continue;
+    if (put < 0) return io_error(path, "write");
+    written += static_cast<std::size_t>(put);
+  }
+  return {};
+}
+
 Status make_folders(const std::string& path, unsigned mode) {
   if (path.empty() || is_folder(path)) return {};
   const std::string parent = parent_folder(path);

@@ -13,6 +13,8 @@ namespace tunesmith {
 [[nodiscard]] Result<std::string> read_file(const std::string& path, std::size_t limit_bytes = 256U << 20);
 /// Temporary file in the same folder, fsync, rename, fsync of the folder: a reader sees the old or the new whole.
 [[nodiscard]] Status write_file_atomic(const std::string& path, std::string_view bytes, unsigned mode = 0644);
+/// Plain create-or-truncate without flushing: for scratch files that nobody needs after a crash.
+[[nodiscard]] Status write_scratch(const std::string& path, std::string_view bytes, unsigned mode = 0644);
 [[nodiscard]] Status make_folders(const std::string& path, unsigned mode = 0755);
 [[nodiscard]] bool exists(const std::string& path);
 [[nodiscard]] bool is_folder(const std::string& path);
