@@ -1,6 +1,6 @@
-// The acceptance gate: what must hold before anything is ranked. Three kinds (numerical, performance, engineering),
-// each requirement in one of three states: required, optional, not measurable here. A required figure without
-// evidence fails; zero checks executed is never a pass.
+// The acceptance gate: what must hold before anything is ranked. Three kinds (numerical, performance,
+// engineering), each requirement in one of three states: required, optional, not measurable here. A required
+// figure without evidence fails; zero checks executed is never a pass.
 #pragma once
 
 #include <map>
@@ -23,11 +23,12 @@ struct RollbackPolicy {
 };
 
 struct Requirement {
-  std::string figure;   ///< "max_abs_error", "latency_ms", "tflops", "peak_memory_bytes", "compile_fail", "reproducible", …
+  std::string figure;  ///< "max_abs_error", "latency_ms", "tflops", "peak_memory_bytes", "compile_fail",
+                       ///< "reproducible", …
   Need need = Need::required;
   std::optional<double> at_most, at_least;  ///< the bound; none: only presence
-  std::string kind;     ///< "numerical", "performance" or "engineering"
-  Reason reason = Reason::none;  ///< the code when it fails
+  std::string kind;                         ///< "numerical", "performance" or "engineering"
+  Reason reason = Reason::none;             ///< the code when it fails
 };
 
 /// A throughput floor for one device, shape and baseline. A result's own min_tflops may only raise it.
@@ -45,7 +46,7 @@ struct Gate {
   double tol = 1e-3;
 
   [[nodiscard]] static Gate standard(double tol);  ///< the article's fields, its tolerance, no floor
-  [[nodiscard]] static Result<Gate> from_json(const Node& node);
+  [[nodiscard]] static Result<Gate> from_json(const Node& node, double default_tol = 1e-3);
   /// From the case's own key, or a file given by --gate; the standard one when neither.
   [[nodiscard]] static Result<Gate> of_case(const Case& c, const std::string& file = {});
   [[nodiscard]] json::object to_json() const;

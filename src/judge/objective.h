@@ -22,21 +22,27 @@ struct Figures {
 class Objective {
  public:
   Objective();  ///< the article's
-  /// {"tflops_weight": 0.01, "error_weight": 1000, "compile_fail_weight": 50, "tol": 1e-3} or {"formula": "…", "tol": …};
-  /// unknown keys are refused.
-  [[nodiscard]] static Result<Objective> from_json(const Node& node);
+  /// {"tflops_weight": 0.01, "error_weight": 1000, "compile_fail_weight": 50, "tol": 1e-3} or {"formula":
+  /// "…", "tol": …}; unknown keys are refused.
+  [[nodiscard]] static Result<Objective> from_json(const Node& node, double default_tol = 1e-3);
   /// From the case's own key, or a file given by --objective; the article's when neither.
   [[nodiscard]] static Result<Objective> of_case(const Case& c, const std::string& file = {});
 
-  /// Never throws, never NaN: what cannot be computed (a failed build without a latency) is +infinity, the worst.
+  /// Never throws, never NaN: what cannot be computed (a failed build without a latency) is +infinity, the
+  /// worst.
   [[nodiscard]] double score(const Figures& figures) const;
-  [[nodiscard]] std::string sha256() const;      ///< of the settings
+  [[nodiscard]] std::string sha256() const;  ///< of the settings
   [[nodiscard]] json::object to_json() const;
   [[nodiscard]] double tol() const { return m_tol; }
+  /// An engineer's formula need not be monotonic in time; the article's form always is.
+  [[nodiscard]] bool has_formula() const { return m_formula.has_value(); }
 
  private:
   double m_tflops_weight = 0.01, m_error_weight = 1000, m_compile_fail_weight = 50, m_tol = 1e-3;
   std::optional<space::Expression> m_formula;
 };
+
+/// {"score": -2.305}; the worst score has no number in JSON: {"score": null, "worst": true}.
+[[nodiscard]] json::object score_to_json(double score);
 
 }  // namespace tunesmith::judge
