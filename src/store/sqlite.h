@@ -1,8 +1,12 @@
 // SQLite behind a small SQL layer: RAII, errors as values, WAL. What the rows mean is the caller's business.
+// One connection belongs to one thread at a time. Errors name the file: disk full and refused writes are
+// `io`, a lock held longer than five seconds is `conflict`, a file that is no database or is damaged is
+// `unreadable`, a newer schema or a broken constraint is `invalid`.
 #pragma once
 
+#include <concepts>
 #include <cstdint>
-#include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 
@@ -20,15 +24,23 @@ class Statement;
 
 class Database {
  public:
-  [[nodiscard]] static Result<Database> open(const std::string& path, OpenMode mode, Durability durability = Durability::full);
+  /// Always a file: ":memory:" and "file:" have no special meaning. `create` makes it when absent (not its
+  /// folder).
+  [[nodiscard]] static Result<Database> open(const std::string& path, OpenMode mode,
+                                             Durability durability = Durability::full);
   Database(Database&&) noexcept;
   Database& operator=(Database&&) noexcept;
   ~Database();
-  [[nodiscard]] Status execute(std::string_view sql);
+  [[nodiscard]] Status execute(std::string_view sql);  ///< any number of statements; rows are dropped
   [[nodiscard]] Result<Statement> prepare(std::string_view sql);
   [[nodiscard]] std::int64_t last_insert_id() const;
   [[nodiscard]] Result<std::int64_t> schema_version();
   [[nodiscard]] Status set_schema_version(std::int64_t version);
+  /// Brings the schema to version steps.size(): step i leads from version i to i + 1, each in its own
+  /// transaction. Refuses a file whose version is above that: a newer program wrote it.
+  [[nodiscard]] Status migrate(std::span<const std::string_view> steps);
+  /// Reads the whole file and refuses it when it is damaged; takes about a second per gigabyte.
+  [[nodiscard]] Status check_integrity();
   [[nodiscard]] const std::string& path() const { return m_path; }
 
  private:
@@ -37,7 +49,8 @@ class Database {
   std::string m_path;
 };
 
-/// Bind from 1, step, read columns from 0.
+/// Bind from 1, step, read columns from 0. A NaN is stored as NULL. A wrong index shows as an error of
+/// step().
 class Statement {
  public:
   Statement(Statement&&) noexcept;
@@ -46,10 +59,14 @@ class Statement {
   Statement& bind(int index, std::int64_t value);
   Statement& bind(int index, double value);
   Statement& bind(int index, std::string_view value);
+  template <std::integral T>
+  requires(!std::same_as<T, std::int64_t>) Statement& bind(int index, T value) {
+    return bind(index, static_cast<std::int64_t>(value));
+  }
   Statement& bind_null(int index);
   [[nodiscard]] Result<bool> step();  ///< true: a row is there; false: done
   [[nodiscard]] Status run();         ///< step to the end, then reset
-  void reset();
+  void reset();                       ///< ready for the next run; values stay bound
   [[nodiscard]] std::int64_t integer(int column) const;
   [[nodiscard]] double real(int column) const;
   [[nodiscard]] std::string text(int column) const;
@@ -59,10 +76,12 @@ class Statement {
   friend class Database;
   Statement() = default;
   sqlite3_stmt* m_handle = nullptr;
+  int m_bind_code = 0;
   std::string m_path;
 };
 
-/// Rolls back unless commit() was called.
+/// Takes the write lock at once and rolls back unless commit() was called. The database must not move
+/// meanwhile.
 class Transaction {
  public:
   [[nodiscard]] static Result<Transaction> begin(Database& database);
