@@ -110,14 +110,48 @@ char* hide(const char* path) {
   return hidden;
 }
 
+/// A system call that leaves errno alone.
+long raw_call(long number, long a, long b, long c, long d) {
+#if defined(__x86_64__)
+  register long r10 asm("r10") = d;
+  long result = 0;
+  asm volatile("syscall"
+               : "=a"(result)
+               : "a"(number), "D"(a), "S"(b), "d"(c), "r"(r10)
+               : "rcx", "r11", "memory");
+  return result;
+#elif defined(__aarch64__)
+  register long x8 asm("x8") = number;
+  register long x0 asm("x0") = a;
+  register long x1 asm("x1") = b;
+  register long x2 asm("x2") = c;
+  register long x3 asm("x3") = d;
+  asm volatile("svc 0" : "+r"(x0) : "r"(x8), "r"(x1), "r"(x2), "r"(x3) : "memory");
+  return x0;
+#else
+#error "the launcher knows x86_64 and aarch64"
+#endif
+}
+
 void signals_as_at_start() {
   sigset_t none;
   sigemptyset(&none);
   sigprocmask(SIG_SETMASK, &none, nullptr);
 }
 
-[[noreturn]] void run_payload(const Orders& orders, Layers layers, int status_fd, const Payload& payload) {
-  const Policy& policy = orders.policy;
+struct Start {
+  const Orders& orders;
+  Layers layers;
+  int status_fd;
+  const Payload& payload;
+};
+
+int run_payload(void* argument) {
+  const Start& start = *static_cast<const Start*>(argument);
+  const Policy& policy = start.orders.policy;
+  const Payload& payload = start.payload;
+  const int status_fd = start.status_fd;
+  Layers layers = start.layers;
   setsid();
   prctl(PR_SET_PDEATHSIG, SIGKILL, 0, 0, 0);
   if (policy.cpu >= 0) {
@@ -145,17 +179,15 @@ void signals_as_at_start() {
   give_up(status_fd, std::string("cannot execute ") + path);
 }
 
-/// Pid 1 of the namespace: collects orphans and dies with the launcher.
-[[noreturn]] void keep_namespace() {
-  prctl(PR_SET_PDEATHSIG, SIGKILL, 0, 0, 0);
-  syscall(SYS_close_range, 0U, ~0U, 0);
-  sigset_t child;
-  sigemptyset(&child);
-  sigaddset(&child, SIGCHLD);
+/// Pid 1 of the namespace: collects orphans and dies with the launcher. It shares the launcher's memory
+/// (errno too), so it calls the kernel directly and touches nothing but its own stack.
+int keep_namespace(void* /*unused*/) {
+  raw_call(SYS_prctl, PR_SET_PDEATHSIG, SIGKILL, 0, 0);
+  raw_call(SYS_close_range, 0, ~0U, 0, 0);
+  const unsigned long child = 1UL << (SIGCHLD - 1);
   while (true) {
-    siginfo_t info;
-    sigwaitinfo(&child, &info);
-    while (waitpid(-1, nullptr, WNOHANG) > 0) {
+    raw_call(SYS_rt_sigtimedwait, reinterpret_cast<long>(&child), 0, 0, sizeof child);
+    while (raw_call(SYS_wait4, -1, 0, WNOHANG, 0) > 0) {
     }
   }
 }
@@ -178,6 +210,24 @@ void sweep_children() {
     // Dying, or handed to us just now: look again.
     usleep(200);
   }
+}
+
+/// A fork copies page tables and costs more than all layers together. The keeper never needs memory of its
+/// own, and a program to be executed needs it only from then on; the examiner's loop does, since it loads
+/// foreign code.
+pid_t start_keeper() {
+  alignas(16) static char stack[16384];
+  return clone(keep_namespace, stack + sizeof stack, CLONE_VM | SIGCHLD, nullptr);
+}
+
+pid_t start_payload(Start& start) {
+  if (start.payload.argv == nullptr) {
+    const pid_t pid = fork();
+    if (pid == 0) run_payload(&start);
+    return pid;
+  }
+  alignas(16) static char stack[256 << 10];
+  return clone(run_payload, stack + sizeof stack, CLONE_VM | CLONE_VFORK | SIGCHLD, &start);
 }
 
 class Watch {
@@ -253,14 +303,13 @@ void launch(int orders_fd, int status_fd, const Payload& payload) {
   if (orders.parent != 0 && getppid() != orders.parent) _exit(k_launch_failed);
   pid_t keeper = -1;
   if (layers.pid_namespace) {
-    keeper = fork();
-    if (keeper == 0) keep_namespace();
+    keeper = start_keeper();
     if (keeper < 0) give_up(status_fd, "cannot start the first process of the namespace");
   } else {
     prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0);
   }
-  const pid_t inner = fork();
-  if (inner == 0) run_payload(orders, layers, status_fd, payload);
+  Start start{orders, layers, status_fd, payload};
+  const pid_t inner = start_payload(start);
   if (inner < 0) give_up(status_fd, "cannot start the payload");
   // Nothing of the same user may look into the launcher, which stands outside.
   prctl(PR_SET_DUMPABLE, 0, 0, 0, 0);
