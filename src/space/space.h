@@ -30,8 +30,9 @@ struct Config {
   auto operator<=>(const Config&) const = default;
 };
 
-/// How far a neighbour may be: one parameter changed to any other value; to the next or previous one;
-/// or every parameter at most one step (the constraint-aware adjacent neighbourhood).
+/// How far a neighbour may be: one parameter changed to any other value; to the next smaller or larger one;
+/// or every parameter at most one step (the constraint-aware adjacent neighbourhood). Between values without
+/// an order every change is one step.
 enum class Neighbourhood { hamming, adjacent, strictly_adjacent };
 
 class Space {
@@ -41,16 +42,28 @@ class Space {
     std::string text;
     Place place;
   };
-  [[nodiscard]] static Result<Space> create(std::vector<Parameter> parameters, std::vector<Constraint> constraints);
+  /// Parts that the diagram may have (about 50 bytes each) before create() gives up: constraints that tie
+  /// very many parameters together keep sub-spaces from merging.
+  static constexpr std::uint64_t k_default_limit = 20'000'000;
+  /// No legal configuration is an error that names the first constraint whose addition leaves none.
+  /// Without parameters there is one configuration, the empty one.
+  [[nodiscard]] static Result<Space> create(std::vector<Parameter> parameters,
+                                            std::vector<Constraint> constraints,
+                                            std::uint64_t limit = k_default_limit);
+  /// A configuration for which a constraint cannot be evaluated (division by zero, overflow) is illegal; this
+  /// tells of the first such constraint and configuration, for a person to judge. Empty when there was none.
+  [[nodiscard]] const std::string& note() const;
 
   [[nodiscard]] const std::vector<Parameter>& parameters() const;
   [[nodiscard]] const std::vector<Constraint>& constraints() const;
   [[nodiscard]] std::optional<std::size_t> parameter_index(std::string_view name) const;
 
-  /// Number of legal configurations; saturates at 2^64-1. `cartesian()` is the product without constraints.
+  /// Number of legal configurations; saturates at 2^64-1, and so do the indices beyond it.
+  /// `cartesian()` is the product without constraints.
   [[nodiscard]] std::uint64_t count() const;
   [[nodiscard]] double cartesian() const;
-  [[nodiscard]] Config at(std::uint64_t index) const;  ///< index < count(); lexicographic in declaration order
+  [[nodiscard]] Config at(
+      std::uint64_t index) const;  ///< index < count(); lexicographic in declaration order
   [[nodiscard]] std::optional<std::uint64_t> index_of(const Config& config) const;  ///< nullopt when illegal
   [[nodiscard]] bool legal(const Config& config) const;
   /// The first constraint that it breaks, with the reason in words; nullopt when legal.
@@ -58,7 +71,8 @@ class Space {
 
   /// Uniform over legal configurations.
   [[nodiscard]] Config sample(Rng& rng) const;
-  /// Legal neighbours only, in a fixed order.
+  /// Legal neighbours only, in a fixed order; of strictly_adjacent ones the first k_neighbour_limit.
+  static constexpr std::size_t k_neighbour_limit = 65536;
   [[nodiscard]] std::vector<Config> neighbours(const Config& config, Neighbourhood kind) const;
   /// The legal configuration with the fewest parameters changed (ties: smallest steps, then lowest index).
   [[nodiscard]] Config nearest_legal(const Config& wished) const;

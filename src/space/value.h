@@ -1,6 +1,6 @@
 // The value of a tuning parameter or expression: boolean, whole number, real or string.
-// Semantics are Python's, as Kernel Tuner and the T1 format write them: True == 1, 7 // 2 == 3, -7 // 2 == -4,
-// 7 / 2 == 3.5, -7 % 3 == 2, and an integer and a real that are equal compare equal.
+// Semantics are Python's, as Kernel Tuner and the T1 format write them: True == 1, 7 // 2 == 3, -7 // 2 ==
+// -4, 7 / 2 == 3.5, -7 % 3 == 2, and an integer and a real that are equal compare equal.
 #pragma once
 
 #include <cstdint>
