@@ -118,8 +118,9 @@ std::string fish(const std::vector<Command>& table) {
     }
     for (const Option& option : command.options) {
       if (option.positional()) continue;
-      out += fmt::format("complete -c tunesmith -n {} -l {} -d {}", quoted(when), option.name.substr(2),
-                         quoted(option.help));
+      const bool long_form = option.name.starts_with("--");
+      out += fmt::format("complete -c tunesmith -n {} -{} {} -d {}", quoted(when), long_form ? "l" : "s",
+                         option.name.substr(long_form ? 2 : 1), quoted(option.help));
       if (option.kind != Kind::toggle) out += " -r";
       if (!option.choices.empty()) out += fmt::format(" -a {}", quoted(join(option.choices, " ")));
       out += "\n";

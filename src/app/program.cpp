@@ -1,30 +1,26 @@
 #include "app/program.h"
 
 #include <fmt/format.h>
-#include <unistd.h>
 
+#include <cerrno>
 #include <csignal>
-#include <cstdlib>
 
 #include "app/help.h"
 #include "app/parse.h"
 #include "app/table.h"
 #include "app/version.h"
+#include "term/style.h"
 
 namespace tunesmith::app {
 
 namespace {
 
-/// https://no-color.org: set and not empty means no colours; an explicit --color is stronger.
 bool wants_color(const Arguments& arguments, std::FILE* out) {
-  const std::string choice = arguments.text("--color", "auto");
-  if (choice != "auto") return choice == "always";
-  const char* no_color = std::getenv("NO_COLOR");
-  if (no_color != nullptr && *no_color != '\0') return false;
-  const char* terminal = std::getenv("TERM");
-  if (terminal == nullptr || std::string_view(terminal) == "dumb") return false;
+  const auto mode = term::color_mode(arguments.text("--color", "auto"));
   const int fd = fileno(out);
-  return fd >= 0 && isatty(fd) == 1;
+  // A stream without a descriptor (a test's memory) is no terminal.
+  const term::Surroundings around = fd >= 0 ? term::surroundings_of(fd) : term::Surroundings{};
+  return term::use_color(mode.value_or(term::ColorMode::automatic), around);
 }
 
 int report(const Error& error, std::FILE* err) {

@@ -36,27 +36,21 @@ Result<std::optional<double>> tolerance_of(const Arguments& arguments) {
   return number;
 }
 
-/// Least possible time for the result's shape, when the result is of this machine; 0 when nothing can be
-/// said.
-Result<double> floor_for(const Case& c, const json::object& result) {
-  const json::value* name = result.if_contains("shape");
-  if (name == nullptr || !name->is_string()) return 0.0;
-  for (const auto* shapes : {&c.shapes, &c.held_out_shapes}) {
-    for (const Shape& shape : *shapes) {
-      if (std::string_view(shape.name) != std::string_view(name->as_string())) continue;
-      TS_ASSIGN(const bench::Machine machine, bench::machine_facts());
-      // Another machine's result says nothing about this one's speed of light.
-      const json::value* made_on = result.if_contains("machine");
-      if (made_on != nullptr && made_on->is_string() &&
-          std::string_view(made_on->as_string()) != machine.cpu_model) {
-        return 0.0;
-      }
-      TS_ASSIGN(const double flops, flops_of(c, shape));
-      TS_ASSIGN(const double bytes, bytes_of(c, shape));
-      return bench::speed_of_light_ms(machine, c.dtype, flops, bytes, c.limits.threads);
-    }
+/// Least possible times of the case's shapes, when the result is of this machine; nothing when it is of
+/// another one.
+Result<std::function<double(const Shape&)>> floors_for(const Case& c, const json::object& result) {
+  TS_ASSIGN(bench::Machine machine, bench::machine_facts());
+  const json::value* made_on = result.if_contains("machine");
+  if (made_on != nullptr && made_on->is_string() &&
+      std::string_view(made_on->as_string()) != machine.cpu_model) {
+    return std::function<double(const Shape&)>();
   }
-  return 0.0;
+  return std::function<double(const Shape&)>([&c, machine](const Shape& shape) {
+    const auto flops = flops_of(c, shape);
+    const auto bytes = bytes_of(c, shape);
+    if (!flops || !bytes) return 0.0;
+    return bench::speed_of_light_ms(machine, c.dtype, *flops, *bytes, c.limits.threads);
+  });
 }
 
 Result<Exit> run(Context& context) {
@@ -74,7 +68,7 @@ Result<Exit> run(Context& context) {
   TS_ASSIGN(const Rules rules, read_rules(context));
   if (rules.of) {
     options.c = &*rules.of;
-    TS_ASSIGN(options.floor_ms, floor_for(*rules.of, result.value().as_object()));
+    TS_ASSIGN(options.floor_of, floors_for(*rules.of, result.value().as_object()));
   }
   if (const json::value* machine = result.value().as_object().if_contains("machine")) {
     if (machine->is_string()) options.device = std::string(machine->as_string());

@@ -1,0 +1,82 @@
+#include "app/run_view.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "tune/runs.h"
+
+namespace tunesmith::app {
+
+Result<tune::Journal> open_run(const Context& context) {
+  TS_ASSIGN(const std::string folder,
+            tune::find_run(tune::runs_root(), context.arguments.text("RUN", "latest")));
+  return tune::Journal::read_only(folder);
+}
+
+std::vector<Standing> standings(const std::vector<tune::Trial>& trials) {
+  std::vector<Standing> out;
+  std::vector<double> incumbent;
+  for (const tune::Trial& trial : trials) {
+    Standing standing;
+    standing.trial = &trial;
+    if (trial.id != 0 && trial.ended && trial.decision.valid) {
+      const auto& shapes = trial.evidence.shapes;
+      if (incumbent.size() < shapes.size()) incumbent.resize(shapes.size(), 0.0);
+      for (std::size_t i = 0; i < shapes.size(); ++i) {
+        standing.log_ratio.push_back(incumbent[i] + shapes[i].timing.log_ratio);
+        standing.log_ratio_high.push_back(incumbent[i] + shapes[i].timing.log_ratio_high);
+      }
+      if (trial.decision.keep) incumbent = standing.log_ratio;
+    }
+    out.push_back(std::move(standing));
+  }
+  return out;
+}
+
+const tune::Trial* winner_of(const std::vector<tune::Trial>& trials) {
+  const tune::Trial* best = nullptr;
+  for (const tune::Trial& trial : trials) {
+    if (trial.id == 0 || !trial.ended || !trial.decision.keep || !trial.decision.valid) continue;
+    if (!std::isfinite(trial.evidence.log_ratio_to_baseline)) continue;
+    if (best == nullptr || trial.evidence.log_ratio_to_baseline < best->evidence.log_ratio_to_baseline)
+      best = &trial;
+  }
+  return best;
+}
+
+std::vector<const tune::Trial*> ranking(const std::vector<tune::Trial>& trials) {
+  std::vector<const tune::Trial*> out;
+  for (const tune::Trial& trial : trials) {
+    if (trial.id != 0 && trial.ended && trial.decision.valid &&
+        std::isfinite(trial.evidence.log_ratio_to_baseline)) {
+      out.push_back(&trial);
+    }
+  }
+  std::stable_sort(out.begin(), out.end(), [](const tune::Trial* a, const tune::Trial* b) {
+    return a->evidence.log_ratio_to_baseline < b->evidence.log_ratio_to_baseline;
+  });
+  return out;
+}
+
+std::string config_text(const json::object& config, const json::object* base) {
+  std::string out;
+  for (const auto& [name, value] : config) {
+    if (base != nullptr) {
+      const json::value* before = base->if_contains(name);
+      if (before != nullptr && *before == value) continue;
+    }
+    if (!out.empty()) out += ' ';
+    const std::string text = value.is_string() ? std::string(value.as_string()) : print_json_compact(value);
+    out += fmt::format("{}={}", std::string_view(name), text);
+  }
+  return out;
+}
+
+json::object baseline_config(const tune::Journal& journal) {
+  const json::value* baseline = journal.header().extra.if_contains("baseline_config");
+  return baseline != nullptr && baseline->is_object() ? baseline->as_object() : json::object{};
+}
+
+}  // namespace tunesmith::app

@@ -1,0 +1,20 @@
+// Ctrl-C and SIGTERM set a flag that long work looks at; a second one ends the process at once (the journal
+// is made for that).
+#pragma once
+
+#include <atomic>
+
+namespace tunesmith::app {
+
+/// One at a time: installs handlers while it lives and puts the old ones back.
+class StopOnSignal {
+ public:
+  StopOnSignal();
+  ~StopOnSignal();
+  StopOnSignal(const StopOnSignal&) = delete;
+  StopOnSignal& operator=(const StopOnSignal&) = delete;
+  [[nodiscard]] const std::atomic<bool>* flag() const;
+  [[nodiscard]] bool stopped() const;
+};
+
+}  // namespace tunesmith::app

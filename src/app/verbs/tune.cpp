@@ -1,0 +1,229 @@
+#include <fmt/format.h>
+
+#include <cmath>
+
+#include "app/command.h"
+#include "app/run_view.h"
+#include "app/session.h"
+#include "app/stop.h"
+#include "app/tune_report.h"
+#include "app/tune_view.h"
+#include "base/clock.h"
+#include "base/file.h"
+#include "base/random.h"
+#include "base/text.h"
+#include "search/strategy.h"
+#include "tune/runs.h"
+
+namespace tunesmith::app {
+
+namespace {
+
+/// A person who gives no budget has a coffee's time; most spaces show their worth in it.
+constexpr double k_default_minutes = 3;
+constexpr std::uint64_t k_default_batch = 4;
+
+struct Work {
+  Rules rules;
+  std::string folder;
+  tune::Journal journal;
+};
+
+Result<Work> start(const Context& context) {
+  const Arguments& arguments = context.arguments;
+  if (!arguments.has("CASE")) {
+    return fail(ErrorCode::usage, "tune needs CASE, or --resume RUN", "see tunesmith tune --help");
+  }
+  RunPlan plan;
+  plan.strategy = arguments.text("--strategy", std::string(search::strategy_table().front().name));
+  plan.seed = arguments.count("--seed").value_or(secret_seed() % 1'000'000'000);
+  plan.evaluations = arguments.count("--evaluations").value_or(0);
+  plan.minutes = arguments.number("--minutes").value_or(0);
+  plan.batch = arguments.count("--batch").value_or(k_default_batch);
+  plan.trust_self_reported = arguments.has("--trust-self-reported");
+  if (plan.batch == 0)
+    return fail(ErrorCode::usage, "a batch holds at least 1", "", Place{"", 0, 0, "--batch"});
+  if (plan.minutes < 0 || (arguments.has("--minutes") && plan.minutes == 0)) {
+    return fail(ErrorCode::usage, "must be above 0", "write it as in --minutes 1.5",
+                Place{"", 0, 0, "--minutes"});
+  }
+  if (arguments.has("--evaluations") && plan.evaluations == 0) {
+    return fail(ErrorCode::usage, "must be at least 1", "", Place{"", 0, 0, "--evaluations"});
+  }
+  if (plan.evaluations == 0 && plan.minutes == 0) plan.minutes = k_default_minutes;
+  TS_ASSIGN(Rules rules, read_rules(context));
+  // Asked for before the run's folder is made: a misspelt strategy leaves nothing behind.
+  TS_TRY(search::make_strategy(plan.strategy, rules.of->space, plan.seed, {plan.evaluations}));
+  TS_ASSIGN(tune::RunHeader header, make_header(rules, arguments, plan));
+  TS_ASSIGN(const std::string folder, tune::new_run_folder(tune::runs_root(), rules.of->name));
+  header.run = base_name(folder);
+  TS_ASSIGN(tune::Journal journal, tune::Journal::create(folder, header));
+  return Work{std::move(rules), folder, std::move(journal)};
+}
+
+/// Everything comes from the run itself; only the budget may grow.
+Result<Work> resume(const Context& context) {
+  const Arguments& arguments = context.arguments;
+  for (const char* flag :
+       {"CASE", "--strategy", "--seed", "--batch", "--gate", "--objective", "--trust-self-reported"}) {
+    if (arguments.has(flag)) {
+      return fail(ErrorCode::usage, fmt::format("--resume takes {} from the run itself", flag),
+                  "leave it out");
+    }
+  }
+  TS_ASSIGN(const std::string folder, tune::find_run(tune::runs_root(), arguments.text("--resume")));
+  TS_ASSIGN(tune::Journal journal, tune::Journal::resume(folder));
+  const tune::RunHeader& header = journal.header();
+  Arguments from_run;
+  for (const auto& [key, flag] :
+       {std::pair{"gate_file", "--gate"}, std::pair{"objective_file", "--objective"}}) {
+    const json::value* file = header.extra.if_contains(key);
+    if (file != nullptr && file->is_string() && !file->as_string().empty()) {
+      from_run.add(flag, std::string(file->as_string()));
+    }
+  }
+  TS_ASSIGN(const Case c, load_case(header.case_file));
+  TS_ASSIGN(Rules rules, rules_of(c, from_run));
+  return Work{std::move(rules), folder, std::move(journal)};
+}
+
+Exit exit_for(const tune::Summary& summary) {
+  using End = tune::Summary::End;
+  if (summary.end == End::interrupted) return Exit::interrupted;
+  if (summary.end == End::halted) return Exit::conflict;
+  return passed(summary) ? Exit::success : Exit::nothing_passed;
+}
+
+Result<Exit> run(Context& context) {
+  const Arguments& arguments = context.arguments;
+  TS_ASSIGN(Work work, arguments.has("--resume") ? resume(context) : start(context));
+  const Case& c = *work.rules.of;
+  const tune::RunHeader header = work.journal.header();
+
+  StopOnSignal stop;
+  TS_ASSIGN(const auto bench, bench::make_bench(c, bench_options(header, work.folder, stop.flag())));
+  TS_ASSIGN(const auto strategy,
+            search::make_strategy(header.strategy, c.space, header.seed, {header.evaluations}));
+  tune::LoopOptions options;
+  options.evaluations = arguments.count("--evaluations").value_or(header.evaluations);
+  options.minutes = arguments.number("--minutes").value_or(header.minutes);
+  options.batch = header.batch;
+  options.stop = stop.flag();
+  const Clock clock;
+  tune::Loop loop(c, *bench, *strategy, work.journal, work.rules.gate, work.rules.objective, options, clock);
+  if (!context.quiet && !context.json) {
+    fmt::print(context.err, "{}: {} legal configurations, strategy {}, seed {}, run {}\n", c.name,
+               c.space.count(), header.strategy, header.seed, header.run);
+  }
+  TuneView view(context, c.name, baseline_config(work.journal), clock);
+  loop.on_progress([&](const tune::Progress& progress) { view.update(progress); });
+  auto ended = loop.run();
+  view.finish();
+  if (!ended) {
+    Error error = std::move(ended.error());
+    if (error.mend.empty())
+      error.mend = fmt::format("everything measured is kept: tunesmith tune --resume {}", header.run);
+    return tl::unexpected<Error>(std::move(error));
+  }
+  const tune::Summary& summary = *ended;
+
+  RunEnd end;
+  end.c = &c;
+  end.header = &header;
+  end.folder = work.folder;
+  end.summary = &summary;
+  end.tally = tally_of(work.journal.trials());
+  if (passed(summary)) {
+    TS_TRY(tune::publish(tune::runs_root(), c, work.journal, *summary.winner));
+    end.result_file = work.folder + "/result.json";
+  }
+  if (context.json) {
+    context.print_json(closing_json(end));
+  } else if (context.quiet) {
+    context.print(end.result_file.empty() ? "none" : end.result_file);
+  } else {
+    const int fd = fileno(context.out);
+    const term::Surroundings around = fd >= 0 ? term::surroundings_of(fd) : term::Surroundings{};
+    context.print(closing_table(end, context.color, around.terminal ? around.columns : 0, around.utf8));
+  }
+  if (summary.end == tune::Summary::End::interrupted && !context.json) {
+    std::fflush(context.out);
+    fmt::print(context.err,
+               "tunesmith: stopped; everything is kept. Go on with: tunesmith tune --resume {}\n",
+               header.run);
+  }
+  return exit_for(summary);
+}
+
+}  // namespace
+
+Command tune_command() {
+  std::vector<std::string> strategies;
+  for (const search::StrategyInfo& info : search::strategy_table()) strategies.emplace_back(info.name);
+  return {
+      .name = "tune",
+      .summary = "Search a case's space for a faster kernel",
+      .text =
+          "Every candidate is built, checked against a float64 reference on fresh inputs, and timed "
+          "interleaved with "
+          "the best so far. Only what is faster beyond doubt and meets the gate is kept. The winner is "
+          "measured again "
+          "in a fresh process, and that is the figure you see.\n"
+          "Without a budget it runs for 3 minutes or until the space is exhausted. Ctrl-C stops it cleanly; "
+          "--resume "
+          "goes on, also after a crash, without measuring anything twice.",
+      .options =
+          {
+              {.name = "CASE",
+               .kind = Kind::file,
+               .value = "CASE",
+               .help = "case file, or the name of a shipped case"},
+              {.name = "--strategy",
+               .kind = Kind::choice,
+               .value = "S",
+               .help = "how to search (tunesmith help strategies)",
+               .fallback = strategies.front(),
+               .choices = strategies},
+              {.name = "--evaluations", .kind = Kind::count, .value = "N", .help = "stop after N candidates"},
+              {.name = "--minutes",
+               .kind = Kind::number,
+               .value = "M",
+               .help = "stop after M minutes",
+               .fallback = "3, when nothing else limits it"},
+              {.name = "--seed",
+               .kind = Kind::count,
+               .value = "K",
+               .help = "repeat a search: the same seed proposes the same candidates"},
+              {.name = "--resume",
+               .kind = Kind::run,
+               .value = "RUN",
+               .help = "go on with a run that was stopped or killed"},
+              {.name = "--batch",
+               .kind = Kind::count,
+               .value = "B",
+               .help = "candidates proposed and built at once",
+               .fallback = std::to_string(k_default_batch)},
+              {.name = "--gate",
+               .kind = Kind::file,
+               .value = "FILE",
+               .help = "acceptance gate instead of the case's own"},
+              {.name = "--objective",
+               .kind = Kind::file,
+               .value = "FILE",
+               .help = "objective instead of the case's own"},
+              {.name = "--trust-self-reported",
+               .help = "let figures that a command reports about itself win; the report says so in red"},
+          },
+      .examples =
+          {
+              {"tunesmith tune cases/demo.json", "three minutes on a shipped kernel"},
+              {"tunesmith tune my_kernel.case.json --evaluations 50 --seed 1",
+               "a short search that can be repeated"},
+              {"tunesmith tune --resume latest", "go on after Ctrl-C, a crash or a power cut"},
+          },
+      .exits = {Exit::nothing_passed, Exit::unavailable, Exit::conflict, Exit::interrupted},
+      .run = run,
+  };
+}
+
+}  // namespace tunesmith::app
