@@ -1,6 +1,6 @@
-// A strategy proposes configurations: ask for k, tell results in any order. It sees the space and the history,
-// never a process, a clock or a model. Given the same seed and the same sequence of ask and tell it proposes the
-// same: that is how a run resumes (the journal is replayed through it).
+// A strategy proposes configurations: ask for k, tell results in any order. It sees the space and the
+// history, never a process, a clock or a model. Given the same seed and the same sequence of ask and tell it
+// proposes the same: that is how a run resumes (the journal is replayed through it).
 #pragma once
 
 #include <cstdint>
@@ -17,8 +17,9 @@ namespace tunesmith::search {
 /// What came of one proposal.
 struct Outcome {
   space::Config config;
-  bool valid = false;   ///< built, ran, correct and measured; an invalid one has no objective
-  double objective = 0; ///< lower is better, finite when valid (log of time relative to the baseline by default)
+  bool valid = false;  ///< built, ran, correct and measured; an invalid one has no objective
+  double objective =
+      0;  ///< lower is better, finite when valid (log of time relative to the baseline by default)
 };
 
 struct Budget {
@@ -42,7 +43,8 @@ struct StrategyInfo {
 
 /// One line a strategy; the first is the default.
 [[nodiscard]] const std::vector<StrategyInfo>& strategy_table();
-[[nodiscard]] Result<std::unique_ptr<Strategy>> make_strategy(std::string_view name, const space::Space& space,
-                                                              std::uint64_t seed, const Budget& budget);
+[[nodiscard]] Result<std::unique_ptr<Strategy>> make_strategy(std::string_view name,
+                                                              const space::Space& space, std::uint64_t seed,
+                                                              const Budget& budget);
 
 }  // namespace tunesmith::search

@@ -1,0 +1,15 @@
+// The makers of all strategies; table.cpp lists them. One file a strategy.
+#pragma once
+
+#include "search/strategy.h"
+
+namespace tunesmith::search {
+
+[[nodiscard]] std::unique_ptr<Strategy> make_auto(const space::Space& space, std::uint64_t seed,
+                                                  const Budget& budget);
+[[nodiscard]] std::unique_ptr<Strategy> make_random(const space::Space& space, std::uint64_t seed,
+                                                    const Budget& budget);
+[[nodiscard]] std::unique_ptr<Strategy> make_exhaustive(const space::Space& space, std::uint64_t seed,
+                                                        const Budget& budget);
+
+}  // namespace tunesmith::search
