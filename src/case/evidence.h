@@ -28,9 +28,9 @@ struct BuildEvidence {
   std::string compiler;          ///< version line
   std::vector<std::string> flags;
   double wall_ms = 0;
-  double cpu_ms = 0;             ///< of compiler and linker
-  double overhead_cpu_ms = 0;    ///< of launching and judging the build, ours
-  bool reused = false;           ///< taken from the build cache
+  double cpu_ms = 0;           ///< of compiler and linker
+  double overhead_cpu_ms = 0;  ///< of launching and judging the build, ours
+  bool reused = false;         ///< taken from the build cache
 };
 
 struct CheckEvidence {
@@ -53,18 +53,18 @@ struct PairSample {
 struct TimingEvidence {
   int pairs = 0;
   int calls_per_sample = 1;
-  double latency_ms = 0;            ///< wall, median, per call
-  double cpu_ms = 0;                ///< process CPU, median, per call
+  double latency_ms = 0;  ///< wall, median, per call
+  double cpu_ms = 0;      ///< process CPU, median, per call
   double incumbent_latency_ms = 0;
   double incumbent_cpu_ms = 0;
-  double log_ratio = 0;             ///< median of log(candidate / incumbent) on the deciding clock; < 0 is faster
+  double log_ratio = 0;  ///< median of log(candidate / incumbent) on the deciding clock; < 0 is faster
   double log_ratio_low = 0, log_ratio_high = 0;  ///< confidence interval
-  double confidence = 0;            ///< of that interval, e.g. 0.99
+  double confidence = 0;                         ///< of that interval, e.g. 0.99
   Comparison comparison = Comparison::ambiguous;
-  std::string clock;                ///< "cpu" or "wall": which one decided
-  std::string mode;                 ///< "warm" or "cold"
-  double floor_ms = 0;              ///< speed of light for this shape; 0 = unknown
-  double idle_cpu_ms = 0;           ///< CPU the candidate used between calls
+  std::string clock;       ///< "cpu" or "wall": which one decided
+  std::string mode;        ///< "warm" or "cold"
+  double floor_ms = 0;     ///< speed of light for this shape; 0 = unknown
+  double idle_cpu_ms = 0;  ///< CPU the candidate used between calls
   std::vector<PairSample> samples;
 };
 
@@ -78,23 +78,24 @@ struct ShapeEvidence {
 
 struct Evidence {
   BuildEvidence build;
-  std::vector<ShapeEvidence> shapes;   ///< in case order; shorter when a rejection stopped it
-  /// First thing that disqualifies the candidate, found by the bench; judge/ adds its own (floor, not faster).
+  std::vector<ShapeEvidence> shapes;  ///< in case order; shorter when a rejection stopped it
+  /// First thing that disqualifies the candidate, found by the bench; judge/ adds its own (floor, not
+  /// faster).
   Reason rejection = Reason::none;
-  std::string rejection_detail;        ///< one line
-  double log_ratio = 0;                ///< weighted mean over shapes of log(candidate/incumbent)
+  std::string rejection_detail;                   ///< one line
+  double log_ratio = 0;                           ///< weighted mean over shapes of log(candidate/incumbent)
   Comparison comparison = Comparison::ambiguous;  ///< over all shapes, with a veto per shape
-  double log_ratio_to_baseline = 0;    ///< log_ratio plus the incumbent's own
-  std::uint64_t peak_memory_bytes = 0; ///< worker's peak RSS plus buffers
-  std::string isolation;               ///< "userns+pidns+netns+landlock7+seccomp+rlimits"
-  std::string machine;                 ///< CPU model
-  std::uint64_t seed = 0;              ///< of the inputs (per run, secret until the candidate is done)
+  double log_ratio_to_baseline = 0;               ///< log_ratio plus the incumbent's own
+  std::uint64_t peak_memory_bytes = 0;            ///< worker's peak RSS plus buffers
+  std::string isolation;                          ///< "userns+pidns+netns+landlock7+seccomp+rlimits"
+  std::string machine;                            ///< CPU model
+  std::uint64_t seed = 0;  ///< of the inputs (per run, secret until the candidate is done)
   double load_average = 0;
-  double overhead_cpu_ms = 0;          ///< bench's own CPU beyond compiler and kernel
-  double wall_ms = 0;                  ///< whole evaluation
-  bool self_reported = false;          ///< command backend without the C entry
-  bool infra = false;                  ///< the failure was ours: retry, never charged
-  bool confirmed = false;              ///< measured again in a fresh process with fresh seeds
+  double overhead_cpu_ms = 0;  ///< bench's own CPU beyond compiler and kernel
+  double wall_ms = 0;          ///< whole evaluation
+  bool self_reported = false;  ///< command backend without the C entry
+  bool infra = false;          ///< the failure was ours: retry, never charged
+  bool confirmed = false;      ///< measured again in a fresh process with fresh seeds
 };
 
 [[nodiscard]] json::object evidence_to_json(const Evidence& evidence);
