@@ -28,9 +28,10 @@ std::string utc_now() { return utc("%Y-%m-%dT%H:%M:%SZ"); }
 std::string utc_compact() { return utc("%Y%m%d-%H%M%S"); }
 
 std::string duration_text(double seconds) {
-  if (!(seconds >= 0)) return "unknown";
-  if (seconds < 60) return fmt::format("{:.1f} s", seconds);
-  const auto whole = static_cast<std::int64_t>(seconds);
+  // A hundred years is no duration but a division by almost nothing.
+  if (!(seconds >= 0 && seconds < 3.2e9)) return "unknown";
+  if (seconds < 59.95) return fmt::format("{:.1f} s", seconds);
+  const auto whole = static_cast<std::int64_t>(seconds + 0.5);
   if (whole < 3600) return fmt::format("{} min {:02} s", whole / 60, whole % 60);
   return fmt::format("{} h {:02} min", whole / 3600, whole % 3600 / 60);
 }

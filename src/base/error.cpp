@@ -4,6 +4,8 @@
 
 #include <cstring>
 
+#include "base/text.h"
+
 namespace tunesmith {
 
 std::string Error::line() const {
@@ -28,7 +30,8 @@ std::string Error::line() const {
       flat += c;
     }
   }
-  return flat;
+  // A message may quote what a candidate or a file said; it must not move the cursor.
+  return printable(flat);
 }
 
 std::string errno_text(int error_number) {

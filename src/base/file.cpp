@@ -20,13 +20,57 @@ Place at(const std::string& path) { return Place{path, 0, 0, {}}; }
 
 tl::unexpected<Error> io_error(const std::string& path, const std::string& tried) {
   const int number = errno;
-  const std::string mend = number == ENOSPC ? "free some disk space and run it again" : "";
+  std::string mend;
+  switch (number) {
+    case ENOSPC:
+      mend = "free some disk space and run it again";
+      break;
+    case EDQUOT:
+    case EFBIG:
+      mend = "free some disk space or raise the limit, and run it again";
+      break;
+    case ENOENT:
+    case ENOTDIR:
+      mend = "check that the folder exists";
+      break;
+    case EACCES:
+    case EPERM:
+    case EROFS:
+      mend = "check the permissions of the file and its folder";
+      break;
+    default:
+      break;
+  }
   return fail(ErrorCode::io, fmt::format("cannot {}: {}", tried, errno_text(number)), mend, at(path));
 }
 
 void sync_folder(const std::string& folder) {
   const UniqueFd fd(open(folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
   if (fd) fsync(fd.get());
+}
+
+/// Without a message: errno says what happened.
+bool write_all(int fd, std::string_view bytes) {
+  while (!bytes.empty()) {
+    const ssize_t put = write(fd, bytes.data(), bytes.size());
+    if (put < 0 && errno == EINTR) continue;
+    if (put < 0) return false;
+    bytes.remove_prefix(static_cast<std::size_t>(put));
+  }
+  return true;
+}
+
+std::string without_trailing_slashes(const std::string& path) {
+  const std::size_t last = path.find_last_not_of('/');
+  return last == std::string::npos ? path.substr(0, 1) : path.substr(0, last + 1);
+}
+
+/// Makes every folder of a tree writable again; symlinks are not followed.
+void open_up(const std::string& path) {
+  struct stat info {};
+  if (lstat(path.c_str(), &info) != 0 || !S_ISDIR(info.st_mode)) return;
+  chmod(path.c_str(), 0700);
+  for (const std::string& name : list_folder(path)) open_up(path + "/" + name);
 }
 
 }  // namespace
@@ -54,26 +98,28 @@ Result<std::string> read_file(const std::string& path, std::size_t limit_bytes) 
     if (got == 0) return bytes;
     bytes.append(chunk.data(), static_cast<std::size_t>(got));
     if (bytes.size() > limit_bytes) {
-      return fail(ErrorCode::unreadable, fmt::format("larger than the limit of {} bytes", limit_bytes), "", at(path));
+      return fail(ErrorCode::unreadable, fmt::format("larger than the limit of {} bytes", limit_bytes), "",
+                  at(path));
     }
   }
 }
 
 Status write_file_atomic(const std::string& path, std::string_view bytes, unsigned mode) {
+  // /dev/stdout, /dev/null or a pipe: renaming would put a file in the place of the device.
+  struct stat info {};
+  if (stat(path.c_str(), &info) == 0 && !S_ISREG(info.st_mode) && !S_ISDIR(info.st_mode)) {
+    const UniqueFd device(open(path.c_str(), O_WRONLY | O_CLOEXEC));
+    if (!device || !write_all(device.get(), bytes)) return io_error(path, "write");
+    return {};
+  }
   static std::atomic<unsigned> counter{0};
   const std::string temporary = fmt::format("{}.{}.{}.tmp", path, getpid(), counter.fetch_add(1));
   UniqueFd fd(open(temporary.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, mode));
   if (!fd) return io_error(path, "create a temporary file beside it");
-  std::size_t written = 0;
-  while (written < bytes.size()) {
-    const ssize_t put = write(fd.get(), bytes.data() + written, bytes.size() - written);
-    if (put < 0 && errno == EINTR) continue;
-    if (put < 0) {
-      auto error = io_error(path, "write");
-      unlink(temporary.c_str());
-      return error;
-    }
-    written += static_cast<std::size_t>(put);
+  if (!write_all(fd.get(), bytes)) {
+    auto error = io_error(path, "write");
+    unlink(temporary.c_str());
+    return error;
   }
   if (fsync(fd.get()) != 0) {
     auto error = io_error(path, "flush to disk");
@@ -141,12 +187,18 @@ Status point_symlink(const std::string& link, const std::string& target) {
     unlink(temporary.c_str());
     return error;
   }
+  sync_folder(parent_folder(link));
   return {};
 }
 
 Status remove_tree(const std::string& path) {
   std::error_code error;
   std::filesystem::remove_all(path, error);
+  if (error) {
+    // What a candidate left behind may be closed even to its owner.
+    open_up(path);
+    std::filesystem::remove_all(path, error);
+  }
   if (error) return fail(ErrorCode::io, fmt::format("cannot remove: {}", error.message()), "", at(path));
   return {};
 }
@@ -157,13 +209,15 @@ std::string absolute_path(const std::string& path) {
   return error ? path : absolute.lexically_normal().string();
 }
 
-std::string parent_folder(const std::string& path) {
+std::string parent_folder(const std::string& given) {
+  const std::string path = without_trailing_slashes(given);
   const std::size_t slash = path.find_last_of('/');
   if (slash == std::string::npos) return ".";
-  return slash == 0 ? "/" : path.substr(0, slash);
+  return without_trailing_slashes(path.substr(0, slash + 1));
 }
 
-std::string base_name(const std::string& path) {
+std::string base_name(const std::string& given) {
+  const std::string path = without_trailing_slashes(given);
   const std::size_t slash = path.find_last_of('/');
   return slash == std::string::npos ? path : path.substr(slash + 1);
 }

@@ -11,7 +11,8 @@
 namespace tunesmith {
 
 [[nodiscard]] Result<std::string> read_file(const std::string& path, std::size_t limit_bytes = 256U << 20);
-/// Temporary file in the same folder, fsync, rename, fsync of the folder: a reader sees the old or the new whole.
+/// Temporary file in the same folder, fsync, rename, fsync of the folder: a reader sees the old or the new
+/// whole. A symlink is replaced, not followed. Devices and pipes (/dev/stdout) are written directly.
 [[nodiscard]] Status write_file_atomic(const std::string& path, std::string_view bytes, unsigned mode = 0644);
 /// Plain create-or-truncate without flushing: for scratch files that nobody needs after a crash.
 [[nodiscard]] Status write_scratch(const std::string& path, std::string_view bytes, unsigned mode = 0644);
@@ -24,7 +25,8 @@ namespace tunesmith {
 [[nodiscard]] Status point_symlink(const std::string& link, const std::string& target);
 [[nodiscard]] Status remove_tree(const std::string& path);
 [[nodiscard]] std::string absolute_path(const std::string& path);  ///< does not resolve symlinks
-[[nodiscard]] std::string parent_folder(const std::string& path);  ///< "." when there is none
+[[nodiscard]] std::string parent_folder(
+    const std::string& path);  ///< "." when there is none; "a/" counts as "a"
 [[nodiscard]] std::string base_name(const std::string& path);
 
 /// A private folder (0700) under $TMPDIR or /tmp, removed with all it holds.

@@ -26,7 +26,9 @@ std::string finish(EVP_MD_CTX* ctx) {
 
 }  // namespace
 
-Hasher::Hasher() : m_context(EVP_MD_CTX_new()) { EVP_DigestInit_ex(context(m_context), EVP_sha256(), nullptr); }
+Hasher::Hasher() : m_context(EVP_MD_CTX_new()) {
+  EVP_DigestInit_ex(context(m_context), EVP_sha256(), nullptr);
+}
 Hasher::~Hasher() { EVP_MD_CTX_free(context(m_context)); }
 
 Hasher& Hasher::field(std::string_view bytes) {

@@ -2,99 +2,17 @@
 
 #include <fmt/format.h>
 
+#include <boost/json/basic_parser_impl.hpp>
+#include <charconv>
 #include <cmath>
+#include <cstdlib>
 #include <set>
 
-#include "base/file.h"
 #include "base/text.h"
 
 namespace tunesmith {
 
 namespace {
-
-void print_scalar(const json::value& value, std::string& out) {
-  switch (value.kind()) {
-    case json::kind::null: out += "null"; break;
-    case json::kind::bool_: out += value.get_bool() ? "true" : "false"; break;
-    case json::kind::int64: out += fmt::format("{}", value.get_int64()); break;
-    case json::kind::uint64: out += fmt::format("{}", value.get_uint64()); break;
-    case json::kind::double_: out += number_text(value.get_double()); break;
-    default: out += json::serialize(value); break;  // strings: Boost's escaping is right
-  }
-}
-
-bool is_scalar(const json::value& value) { return !value.is_object() && !value.is_array(); }
-
-void print(const json::value& value, int indent, std::string& out) {
-  const std::string pad(static_cast<std::size_t>(indent) + 2, ' ');
-  const std::string close(static_cast<std::size_t>(indent), ' ');
-  if (value.is_object()) {
-    const json::object& object = value.get_object();
-    if (object.empty()) {
-      out += "{}";
-      return;
-    }
-    out += "{\n";
-    bool first = true;
-    for (const auto& member : object) {
-      if (!first) out += ",\n";
-      first = false;
-      out += pad + json::serialize(json::string(member.key())) + ": ";
-      print(member.value(), indent + 2, out);
-    }
-    out += "\n" + close + "}";
-  } else if (value.is_array()) {
-    const json::array& array = value.get_array();
-    bool flat = true;
-    for (const json::value& item : array) flat = flat && is_scalar(item);
-    if (flat) {
-      std::string line = "[";
-      for (std::size_t i = 0; i < array.size(); ++i) {
-        if (i > 0) line += ", ";
-        print_scalar(array[i], line);
-      }
-      line += "]";
-      if (line.size() + static_cast<std::size_t>(indent) <= 100) {
-        out += line;
-        return;
-      }
-    }
-    out += "[\n";
-    for (std::size_t i = 0; i < array.size(); ++i) {
-      if (i > 0) out += ",\n";
-      out += pad;
-      print(array[i], indent + 2, out);
-    }
-    out += "\n" + close + "]";
-  } else {
-    print_scalar(value, out);
-  }
-}
-
-void print_compact(const json::value& value, std::string& out) {
-  if (value.is_object()) {
-    out += '{';
-    bool first = true;
-    for (const auto& member : value.get_object()) {
-      if (!first) out += ',';
-      first = false;
-      out += json::serialize(json::string(member.key())) + ":";
-      print_compact(member.value(), out);
-    }
-    out += '}';
-  } else if (value.is_array()) {
-    out += '[';
-    bool first = true;
-    for (const json::value& item : value.get_array()) {
-      if (!first) out += ',';
-      first = false;
-      print_compact(item, out);
-    }
-    out += ']';
-  } else {
-    print_scalar(value, out);
-  }
-}
 
 /// Walks valid JSON text to find where things stand; the text has been parsed before, so it is well formed.
 class Scanner {
@@ -124,15 +42,30 @@ class Scanner {
   using Found = std::optional<std::pair<std::string, std::size_t>>;
 
   void skip_space() {
-    while (m_at < m_text.size() && std::string_view(" \t\r\n").find(m_text[m_at]) != std::string_view::npos) ++m_at;
+    while (m_at < m_text.size() && std::string_view(" \t\r\n").find(m_text[m_at]) != std::string_view::npos)
+      ++m_at;
+  }
+
+  /// True when there are escapes in it.
+  bool skip_string() {
+    bool escaped = false;
+    ++m_at;
+    while (m_at < m_text.size() && m_text[m_at] != '"') {
+      const bool escape = m_text[m_at] == '\\';
+      escaped = escaped || escape;
+      m_at += escape ? 2 : 1;
+    }
+    ++m_at;
+    return escaped;
   }
 
   std::string read_string() {
-    const std::size_t start = m_at++;
-    while (m_at < m_text.size() && m_text[m_at] != '"') m_at += m_text[m_at] == '\\' ? 2 : 1;
-    ++m_at;
+    const std::size_t start = m_at;
+    const bool escaped = skip_string();
+    if (!escaped) return std::string(m_text.substr(start + 1, m_at - start - 2));
     boost::system::error_code error;
-    const json::value value = json::parse(json::string_view(m_text.data() + start, std::min(m_at, m_text.size()) - start), error);
+    const json::value value =
+        json::parse(json::string_view(m_text.data() + start, std::min(m_at, m_text.size()) - start), error);
     return error || !value.is_string() ? std::string() : std::string(value.get_string());
   }
 
@@ -141,7 +74,7 @@ class Scanner {
     if (m_at >= m_text.size()) return;
     const char c = m_text[m_at];
     if (c == '"') {
-      read_string();
+      skip_string();
     } else if (c == '{' || c == '[') {
       ++m_at;
       std::set<std::string> keys;
@@ -166,7 +99,9 @@ class Scanner {
         skip_value(found);
       }
     } else {
-      while (m_at < m_text.size() && std::string_view(",]} \t\r\n").find(m_text[m_at]) == std::string_view::npos) ++m_at;
+      while (m_at < m_text.size() &&
+             std::string_view(",]} \t\r\n").find(m_text[m_at]) == std::string_view::npos)
+        ++m_at;
     }
   }
 
@@ -207,52 +142,129 @@ Place place_of(std::string_view text, const std::string& file, std::size_t offse
     if (text[i] == '\n') {
       ++place.line;
       place.column = 1;
-    } else {
-      ++place.column;
+    } else if ((static_cast<unsigned char>(text[i]) & 0xC0U) != 0x80U) {
+      ++place.column;  // characters, as editors count
     }
   }
   return place;
 }
 
-const char* kind_name(const json::value& value) {
-  switch (value.kind()) {
-    case json::kind::null: return "null";
-    case json::kind::bool_: return "true or false";
-    case json::kind::int64:
-    case json::kind::uint64:
-    case json::kind::double_: return "a number";
-    case json::kind::string: return "a string";
-    case json::kind::array: return "an array";
-    case json::kind::object: return "an object";
-  }
-  return "?";
-}
+// Deep enough for any file of ours, far from the end of the stack.
+constexpr std::size_t k_depth_limit = 64;
 
-std::string escape_step(std::string_view step) {
-  std::string out;
-  for (const char c : step) out += c == '~' ? "~0" : c == '/' ? "~1" : std::string(1, c);
-  return out;
-}
+/// Builds the value from the parser's events, for one reason: Boost's own number conversion may be off by the
+/// last digit, and then 1.1 comes back as 1.1000000000000001.
+class Builder {
+ public:
+  using Code = boost::system::error_code;
+  static constexpr std::size_t max_object_size = json::object::max_size();
+  static constexpr std::size_t max_array_size = json::array::max_size();
+  static constexpr std::size_t max_key_size = json::string::max_size();
+  static constexpr std::size_t max_string_size = json::string::max_size();
+
+  bool on_document_begin(Code&) {
+    stack.reset();
+    return true;
+  }
+  bool on_document_end(Code&) { return true; }
+  bool on_object_begin(Code&) { return true; }
+  bool on_object_end(std::size_t members, Code&) {
+    stack.push_object(members);
+    return true;
+  }
+  bool on_array_begin(Code&) { return true; }
+  bool on_array_end(std::size_t items, Code&) {
+    stack.push_array(items);
+    return true;
+  }
+  bool on_key_part(std::string_view text, std::size_t, Code&) {
+    stack.push_chars(text);
+    return true;
+  }
+  bool on_key(std::string_view text, std::size_t, Code&) {
+    stack.push_key(text);
+    return true;
+  }
+  bool on_string_part(std::string_view text, std::size_t, Code&) {
+    stack.push_chars(text);
+    return true;
+  }
+  bool on_string(std::string_view text, std::size_t, Code&) {
+    stack.push_string(text);
+    return true;
+  }
+  bool on_number_part(std::string_view text, Code&) {
+    m_number += text;
+    return true;
+  }
+  bool on_int64(std::int64_t number, std::string_view, Code&) {
+    m_number.clear();
+    stack.push_int64(number);
+    return true;
+  }
+  bool on_uint64(std::uint64_t number, std::string_view, Code&) {
+    m_number.clear();
+    stack.push_uint64(number);
+    return true;
+  }
+  bool on_double(double, std::string_view text, Code& code) {
+    m_number += text;
+    double number = 0;
+    const auto [end, problem] = std::from_chars(m_number.data(), m_number.data() + m_number.size(), number);
+    // Out of range means too large or too near to zero; strtod tells them apart.
+    if (problem != std::errc()) number = std::strtod(m_number.c_str(), nullptr);
+    m_number.clear();
+    if (!std::isfinite(number)) {
+      code = json::error::exponent_overflow;
+      return false;
+    }
+    stack.push_double(number);
+    return true;
+  }
+  bool on_bool(bool truth, Code&) {
+    stack.push_bool(truth);
+    return true;
+  }
+  bool on_null(Code&) {
+    stack.push_null();
+    return true;
+  }
+  bool on_comment_part(std::string_view, Code&) { return true; }
+  bool on_comment(std::string_view, Code&) { return true; }
+
+  json::value_stack stack;
+
+ private:
+  std::string m_number;
+};
 
 }  // namespace
 
-std::string number_text(double number) {
-  if (!std::isfinite(number)) return "null";
-  if (number == std::floor(number) && std::fabs(number) < 1e15) return fmt::format("{:.1f}", number);
-  return fmt::format("{}", number);
-}
-
 Result<json::value> parse_json(std::string_view text, const std::string& file) {
+  if (text.starts_with("\xEF\xBB\xBF")) {
+    return fail(ErrorCode::unreadable, "not valid JSON: it starts with a byte order mark",
+                "save it as UTF-8 without one", place_of(text, file, 0, ""));
+  }
   json::parse_options options;
-  options.max_depth = 64;
-  json::stream_parser parser({}, options);
+  options.max_depth = k_depth_limit;
+  json::basic_parser<Builder> parser(options);
   boost::system::error_code error;
-  std::size_t consumed = parser.write_some(text.data(), text.size(), error);
+  std::size_t consumed = parser.write_some(false, text.data(), text.size(), error);
   if (!error && consumed < text.size()) {
-    while (consumed < text.size() && std::string_view(" \t\r\n").find(text[consumed]) != std::string_view::npos) ++consumed;
+    while (consumed < text.size() &&
+           std::string_view(" \t\r\n").find(text[consumed]) != std::string_view::npos)
+      ++consumed;
     if (consumed < text.size()) error = json::error::extra_data;
   }
-  if (!error) parser.finish(error);
+  if (!error && !parser.done()) error = json::error::incomplete;
+  if (error == json::error::too_deep) {
+    return fail(ErrorCode::unreadable, fmt::format("nested deeper than {} levels", k_depth_limit),
+                "flatten it", place_of(text, file, consumed, ""));
+  }
+  if (error == json::error::exponent_overflow) {
+    return fail(ErrorCode::invalid, "a number is too large", "use one below 1.7e308",
+                place_of(text, file, consumed, ""));
+  }
   if (error) {
     return fail(ErrorCode::unreadable, fmt::format("not valid JSON: {}", error.message()),
                 "check the brackets, commas and quotes near this place", place_of(text, file, consumed, ""));
@@ -261,20 +273,7 @@ Result<json::value> parse_json(std::string_view text, const std::string& file) {
     return fail(ErrorCode::invalid, fmt::format("the key \"{}\" stands twice in one object", repeated->first),
                 "keep one of them", place_of(text, file, repeated->second, ""));
   }
-  return parser.release();
-}
-
-std::string print_json(const json::value& value) {
-  std::string out;
-  print(value, 0, out);
-  out += '\n';
-  return out;
-}
-
-std::string print_json_compact(const json::value& value) {
-  std::string out;
-  print_compact(value, out);
-  return out;
+  return parser.handler().stack.release();
 }
 
 Place locate(std::string_view text, const std::string& file, std::string_view pointer) {
@@ -293,134 +292,6 @@ Place locate(std::string_view text, const std::string& file, std::string_view po
     }
   }
   return place_of(text, file, Scanner(text).find(steps), std::string(pointer));
-}
-
-Result<Node> Node::read(const std::string& path) {
-  TS_ASSIGN(std::string text, read_file(path));
-  return parse(std::move(text), path);
-}
-
-Result<Node> Node::parse(std::string text, std::string file) {
-  TS_ASSIGN(json::value root, parse_json(text, file));
-  auto document = std::make_shared<Document>(Document{std::move(file), std::move(text), std::move(root)});
-  Node node;
-  node.m_value = &document->root;
-  node.m_document = std::move(document);
-  return node;
-}
-
-Place Node::place() const { return locate(m_document->text, m_document->file, m_pointer); }
-
-tl::unexpected<Error> Node::error(std::string message, std::string mend) const {
-  return fail(ErrorCode::invalid, std::move(message), std::move(mend), place());
-}
-
-Node Node::child(std::string_view step, const json::value& value) const {
-  Node node;
-  node.m_document = m_document;
-  node.m_value = &value;
-  node.m_pointer = m_pointer + "/" + escape_step(step);
-  return node;
-}
-
-Result<std::string> Node::as_string() const {
-  if (!m_value->is_string()) return error(fmt::format("must be a string, not {}", kind_name(*m_value)));
-  return std::string(m_value->get_string());
-}
-
-Result<std::int64_t> Node::as_int() const {
-  if (m_value->is_int64()) return m_value->get_int64();
-  if (m_value->is_double()) {
-    const double number = m_value->get_double();
-    if (number == std::floor(number) && std::fabs(number) < 9e15) return static_cast<std::int64_t>(number);
-  }
-  return error(fmt::format("must be a whole number, not {}", m_value->is_number() ? print_json_compact(*m_value) : kind_name(*m_value)));
-}
-
-Result<double> Node::as_double() const {
-  if (m_value->is_double()) return m_value->get_double();
-  if (m_value->is_int64()) return static_cast<double>(m_value->get_int64());
-  if (m_value->is_uint64()) return static_cast<double>(m_value->get_uint64());
-  return error(fmt::format("must be a number, not {}", kind_name(*m_value)));
-}
-
-Result<bool> Node::as_bool() const {
-  if (!m_value->is_bool()) return error(fmt::format("must be true or false, not {}", kind_name(*m_value)));
-  return m_value->get_bool();
-}
-
-Result<std::vector<Node>> Node::items() const {
-  if (!m_value->is_array()) return error(fmt::format("must be an array, not {}", kind_name(*m_value)));
-  std::vector<Node> nodes;
-  const json::array& array = m_value->get_array();
-  for (std::size_t i = 0; i < array.size(); ++i) nodes.push_back(child(std::to_string(i), array[i]));
-  return nodes;
-}
-
-Result<std::vector<std::pair<std::string, Node>>> Node::members() const {
-  if (!m_value->is_object()) return error(fmt::format("must be an object, not {}", kind_name(*m_value)));
-  std::vector<std::pair<std::string, Node>> nodes;
-  for (const auto& member : m_value->get_object()) {
-    nodes.emplace_back(std::string(member.key()), child(member.key(), member.value()));
-  }
-  return nodes;
-}
-
-Result<std::vector<std::string>> Node::as_strings() const {
-  TS_ASSIGN(const auto nodes, items());
-  std::vector<std::string> strings;
-  for (const Node& node : nodes) {
-    TS_ASSIGN(std::string text, node.as_string());
-    strings.push_back(std::move(text));
-  }
-  return strings;
-}
-
-Result<Node> Node::get(std::string_view key) const {
-  if (!m_value->is_object()) return error(fmt::format("must be an object, not {}", kind_name(*m_value)));
-  const auto found = m_value->get_object().find(key);
-  if (found == m_value->get_object().end()) {
-    return error(fmt::format("the key \"{}\" is missing", key), fmt::format("add \"{}\"", key));
-  }
-  return child(key, found->value());
-}
-
-std::optional<Node> Node::find(std::string_view key) const {
-  if (!m_value->is_object()) return std::nullopt;
-  const auto found = m_value->get_object().find(key);
-  if (found == m_value->get_object().end()) return std::nullopt;
-  return child(key, found->value());
-}
-
-Status Node::only_keys(const std::vector<std::string>& known) const {
-  TS_ASSIGN(const auto nodes, members());
-  for (const auto& [key, node] : nodes) {
-    if (std::find(known.begin(), known.end(), key) != known.end()) continue;
-    const std::string near = nearest(key, known);
-    return node.error(fmt::format("unknown key \"{}\"", key),
-                      near.empty() ? fmt::format("known keys are {}", join(known, ", ")) : fmt::format("did you mean \"{}\"?", near));
-  }
-  return {};
-}
-
-Result<std::string> Node::string_or(std::string_view key, std::string fallback) const {
-  const auto node = find(key);
-  return node ? node->as_string() : Result<std::string>(std::move(fallback));
-}
-
-Result<std::int64_t> Node::int_or(std::string_view key, std::int64_t fallback) const {
-  const auto node = find(key);
-  return node ? node->as_int() : Result<std::int64_t>(fallback);
-}
-
-Result<double> Node::double_or(std::string_view key, double fallback) const {
-  const auto node = find(key);
-  return node ? node->as_double() : Result<double>(fallback);
-}
-
-Result<bool> Node::bool_or(std::string_view key, bool fallback) const {
-  const auto node = find(key);
-  return node ? node->as_bool() : Result<bool>(fallback);
 }
 
 }  // namespace tunesmith

@@ -3,6 +3,7 @@
 #include <sys/random.h>
 
 #include <cmath>
+#include <cstdlib>
 #include <numbers>
 
 #include "base/hash.h"
@@ -63,7 +64,8 @@ std::uint64_t derive_seed(std::uint64_t seed, std::string_view purpose) {
 
 std::uint64_t secret_seed() {
   std::uint64_t seed = 0;
-  if (getrandom(&seed, sizeof seed, 0) != static_cast<ssize_t>(sizeof seed)) seed = 0x5EEDULL;
+  // A guessable seed would let a candidate know its inputs, so there is no fallback.
+  if (getrandom(&seed, sizeof seed, 0) != static_cast<ssize_t>(sizeof seed)) std::abort();
   return seed;
 }
 

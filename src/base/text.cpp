@@ -76,7 +76,8 @@ std::string nearest(std::string_view word, const std::vector<std::string>& candi
   std::size_t best_distance = std::max<std::size_t>(1, word.size() / 3) + 1;
   for (const std::string& candidate : candidates) {
     const std::size_t distance = edit_distance(word, candidate);
-    if (distance < best_distance) {
+    // Replacing every letter is no typing mistake either ("x" for "y").
+    if (distance < best_distance && distance < std::max(word.size(), candidate.size())) {
       best_distance = distance;
       best = candidate;
     }
@@ -87,21 +88,47 @@ std::string nearest(std::string_view word, const std::vector<std::string>& candi
 std::string cut(std::string_view text, std::size_t limit_bytes) {
   constexpr std::string_view k_mark = "…";
   if (text.size() <= limit_bytes) return std::string(text);
-  if (limit_bytes <= k_mark.size()) return std::string(k_mark.substr(0, 0));
+  if (limit_bytes < k_mark.size()) return {};
   std::size_t end = limit_bytes - k_mark.size();
   while (end > 0 && (static_cast<unsigned char>(text[end]) & 0xC0U) == 0x80U) --end;
   return std::string(text.substr(0, end)) + std::string(k_mark);
 }
 
+std::size_t utf8_length(std::string_view text) {
+  if (text.empty()) return 0;
+  const auto byte = [&](std::size_t i) { return static_cast<unsigned char>(text[i]); };
+  const unsigned lead = byte(0);
+  if (lead < 0x80) return 1;
+  const std::size_t length = lead >= 0xF5 ? 0 : lead >= 0xF0 ? 4 : lead >= 0xE0 ? 3 : lead >= 0xC2 ? 2 : 0;
+  if (length == 0 || length > text.size()) return 0;
+  for (std::size_t i = 1; i < length; ++i) {
+    if ((byte(i) & 0xC0U) != 0x80U) return 0;
+  }
+  // Overlong forms, surrogates and code points beyond U+10FFFF are no UTF-8.
+  if ((lead == 0xE0 && byte(1) < 0xA0) || (lead == 0xED && byte(1) > 0x9F)) return 0;
+  if ((lead == 0xF0 && byte(1) < 0x90) || (lead == 0xF4 && byte(1) > 0x8F)) return 0;
+  return length;
+}
+
 std::string printable(std::string_view text) {
   std::string out;
-  for (const char c : text) {
-    const auto byte = static_cast<unsigned char>(c);
-    if (c == '\n' || c == '\t' || (byte >= 0x20 && byte != 0x7F)) {
-      out += c;
+  while (!text.empty()) {
+    const std::size_t length = utf8_length(text);
+    const auto byte = static_cast<unsigned char>(text[0]);
+    const std::string_view piece = text.substr(0, std::max<std::size_t>(length, 1));
+    // U+0080 to U+009F are control characters too: some terminals take U+009B for ESC [.
+    const bool control = length == 1
+                             ? (byte < 0x20 && byte != '\n' && byte != '\t') || byte == 0x7F
+                             : length == 2 && byte == 0xC2 && static_cast<unsigned char>(text[1]) < 0xA0;
+    // Marks that change the direction of what follows can make a line read as another one.
+    const bool turns =
+        length == 3 && ((piece >= "\u202A" && piece <= "\u202E") || (piece >= "\u2066" && piece <= "\u2069"));
+    if (length == 0 || control || turns) {
+      for (const char c : piece) out += fmt::format("\\x{:02x}", static_cast<unsigned char>(c));
     } else {
-      out += fmt::format("\\x{:02x}", byte);
+      out += piece;
     }
+    text.remove_prefix(piece.size());
   }
   return out;
 }
