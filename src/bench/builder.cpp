@@ -5,6 +5,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <ctime>
 #include <thread>
 
 #include "base/clock.h"
@@ -21,6 +22,12 @@ namespace {
 constexpr uid_t k_sandbox_uid = 65534;  // the launcher drops root to this user
 constexpr std::size_t k_library_limit_bytes = 64U << 20;
 constexpr std::size_t k_excerpt_bytes = 4096;
+
+double thread_cpu_ms() {
+  timespec now{};
+  clock_gettime(CLOCK_THREAD_CPUTIME_ID, &now);
+  return static_cast<double>(now.tv_sec) * 1e3 + static_cast<double>(now.tv_nsec) * 1e-6;
+}
 
 std::string compiler_of(const std::string& language) { return language == "c" ? "/usr/bin/gcc" : "/usr/bin/g++"; }
 
@@ -135,11 +142,11 @@ Built Builder::build(const BuildJob& job) {
     policy.open_files = 256;
     command.policy = policy;
   }
-  const double own_before_ms = os::own_cpu_ms();
+  const double own_before_ms = thread_cpu_ms();
   const os::Finished finished = os::run(command);
   evidence.wall_ms = static_cast<double>(monotonic_ns() - started_ns) * 1e-6;
   evidence.cpu_ms = finished.cpu_ms;
-  evidence.overhead_cpu_ms = std::max(0.0, os::own_cpu_ms() - own_before_ms - finished.cpu_ms);
+  evidence.overhead_cpu_ms = thread_cpu_ms() - own_before_ms;
 
   if (!finished.output.empty()) {
     evidence.log_excerpt = cut(printable(finished.output), k_excerpt_bytes);

@@ -161,14 +161,12 @@ Result<ShapeLayout> lay_out(const Case& c, const Shape& shape, bool widen) {
   return layout;
 }
 
-Result<InputPool> InputPool::make(const Case& c, const std::vector<Shape>& shapes, std::uint64_t secret_seed, std::size_t sets) {
+Result<InputPool> InputPool::allocate(std::vector<ShapeLayout> layouts, const std::vector<std::size_t>& sets) {
   InputPool pool;
-  for (const Shape& shape : shapes) {
+  for (std::size_t s = 0; s < layouts.size(); ++s) {
     ShapeInputs inputs;
-    TS_ASSIGN(inputs.layout, lay_out(c, shape));
-    const std::uint64_t set_bytes = std::max<std::uint64_t>(1, inputs.layout.input_pages) * k_page_bytes;
-    const std::size_t affordable = std::max<std::uint64_t>(2, k_input_budget_bytes / set_bytes);
-    for (std::size_t i = 0; i < std::min(sets, affordable); ++i) {
+    inputs.layout = std::move(layouts[s]);
+    for (std::size_t i = 0; i < sets[s]; ++i) {
       InputSet set;
       for (const auto& argument : inputs.layout.arguments) {
         set.offset.push_back(pool.m_size);
@@ -193,7 +191,19 @@ Result<InputPool> InputPool::make(const Case& c, const std::vector<Shape>& shape
   fcntl(pool.m_fd.get(), F_ADD_SEALS, F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_FUTURE_WRITE);
   pool.m_read_only.reset(open(fmt::format("/proc/self/fd/{}", pool.m_fd.get()).c_str(), O_RDONLY | O_CLOEXEC));
   if (!pool.m_read_only) return fail(ErrorCode::infra, fmt::format("cannot reopen the inputs read-only: {}", errno_text(errno)));
+  return pool;
+}
 
+Result<InputPool> InputPool::make(const Case& c, const std::vector<Shape>& shapes, std::uint64_t secret_seed, std::size_t sets) {
+  std::vector<ShapeLayout> layouts;
+  std::vector<std::size_t> counts;
+  for (const Shape& shape : shapes) {
+    TS_ASSIGN(ShapeLayout layout, lay_out(c, shape));
+    const std::uint64_t set_bytes = std::max<std::uint64_t>(1, layout.input_pages) * k_page_bytes;
+    counts.push_back(std::min<std::size_t>(sets, std::max<std::uint64_t>(2, k_input_budget_bytes / set_bytes)));
+    layouts.push_back(std::move(layout));
+  }
+  TS_ASSIGN(InputPool pool, allocate(std::move(layouts), counts));
   for (std::size_t s = 0; s < pool.m_shapes.size(); ++s) {
     ShapeInputs& inputs = pool.m_shapes[s];
     for (std::size_t p = 0; p < inputs.sets.size(); ++p) {
@@ -213,6 +223,40 @@ Result<InputPool> InputPool::make(const Case& c, const std::vector<Shape>& shape
     }
   }
   return pool;
+}
+
+Result<InputPool> InputPool::widen(const Case& c, const InputPool& pool) {
+  std::vector<ShapeLayout> layouts;
+  std::vector<std::size_t> counts;
+  for (const ShapeInputs& inputs : pool.m_shapes) {
+    TS_ASSIGN(ShapeLayout layout, lay_out(c, inputs.layout.shape, true));
+    layouts.push_back(std::move(layout));
+    counts.push_back(inputs.sets.size());
+  }
+  TS_ASSIGN(InputPool wide, allocate(std::move(layouts), counts));
+  for (std::size_t s = 0; s < pool.m_shapes.size(); ++s) {
+    for (std::size_t p = 0; p < pool.m_shapes[s].sets.size(); ++p) {
+      for (std::size_t a = 0; a < c.arguments.size(); ++a) {
+        const auto& from = pool.m_shapes[s].layout.arguments[a];
+        const auto& to = wide.m_shapes[s].layout.arguments[a];
+        if (!from.is_buffer || (from.role != Role::in && from.role != Role::inout)) continue;
+        std::byte* place = nullptr;
+        if (from.read_only()) {
+          place = wide.m_view + wide.m_shapes[s].sets[p].offset[a] + end_shift(to.bytes, to.pages);
+        } else {
+          wide.m_shapes[s].sets[p].initial[a].resize(to.bytes);
+          place = wide.m_shapes[s].sets[p].initial[a].data();
+        }
+        const std::byte* source = pool.input(s, p, a);
+        if (from.dtype == to.dtype) {
+          std::memcpy(place, source, from.bytes);
+        } else {
+          for (std::uint64_t i = 0; i < from.elements; ++i) write_element(place, to.dtype, i, read_element(source, from.dtype, i));
+        }
+      }
+    }
+  }
+  return wide;
 }
 
 const std::byte* InputPool::input(std::size_t shape, std::size_t set, std::size_t argument) const {

@@ -59,6 +59,8 @@ class InputPool {
   /// not filled in: see references.h.
   [[nodiscard]] static Result<InputPool> make(const Case& c, const std::vector<Shape>& shapes, std::uint64_t secret_seed,
                                               std::size_t sets);
+  /// The same inputs with every float buffer and scalar in f64, for a reference that runs in float64.
+  [[nodiscard]] static Result<InputPool> widen(const Case& c, const InputPool& pool);
   [[nodiscard]] int read_only_fd() const { return m_read_only.get(); }
   [[nodiscard]] std::vector<ShapeInputs>& shapes() { return m_shapes; }
   [[nodiscard]] const std::vector<ShapeInputs>& shapes() const { return m_shapes; }
@@ -72,6 +74,7 @@ class InputPool {
 
  private:
   InputPool() = default;
+  [[nodiscard]] static Result<InputPool> allocate(std::vector<ShapeLayout> layouts, const std::vector<std::size_t>& sets);
   UniqueFd m_fd, m_read_only;
   std::byte* m_view = nullptr;
   std::uint64_t m_size = 0;

@@ -1,0 +1,106 @@
+// One worker process and the examiner's side of it: prepares inputs and poison, has calls made, keeps its own
+// clocks, reads outputs. Nothing that the worker says about itself is believed.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "base/random.h"
+#include "bench/compare.h"
+#include "bench/defences.h"
+#include "bench/inputs.h"
+#include "case/evidence.h"
+#include "os/process.h"
+
+namespace tunesmith::bench {
+
+/// Why a candidate is out, or that the fault was ours.
+struct Rejection {
+  Reason reason = Reason::none;
+  std::string detail;
+  [[nodiscard]] bool infra() const { return reason == Reason::infra; }
+};
+
+struct SessionOptions {
+  Defences defences;
+  int cpu = -1;                  ///< core to measure on; -1 = any (several threads)
+  std::string log_path;          ///< what the worker prints goes here; "" = nowhere
+  bool trusted = false;          ///< baseline or reference: may use libraries and threads of its own
+  const std::atomic<bool>* stop = nullptr;
+};
+
+/// Times of one request, taken outside the worker.
+struct CallTimes {
+  double wall_ms = 0;
+  double cpu_ms = 0;        ///< whole process, all its threads
+  double waited_ms = 0;     ///< for a core (run-queue delay)
+  double idle_cpu_ms = 0;   ///< used since the previous reply, while it should have slept
+};
+
+class Session {
+ public:
+  /// Starts a worker, maps every shape of the pool, loads `library`.
+  [[nodiscard]] static tl::expected<std::unique_ptr<Session>, Rejection> start(const Case& c, const InputPool& pool,
+                                                                               const std::string& library,
+                                                                               const SessionOptions& options);
+  ~Session();
+
+  [[nodiscard]] std::size_t slots(std::size_t shape) const;
+  /// Gives the slot the content of `set` and poisons what the kernel has to write.
+  [[nodiscard]] std::optional<Rejection> prepare(std::size_t shape, std::size_t slot, std::size_t set);
+  /// Has `calls` calls made, one a slot from `slot` on. On a rejection the worker is gone.
+  [[nodiscard]] tl::expected<CallTimes, Rejection> call(std::size_t shape, std::size_t slot, int calls);
+  /// Compares the checked buffers of a slot with `set`'s expected values and looks at the bytes around them.
+  [[nodiscard]] std::optional<Rejection> check(std::size_t shape, std::size_t slot, std::size_t set,
+                                               const CompareRules& rules, CheckEvidence& evidence);
+  /// 64-bit hash of the checked buffers: same input, same bits.
+  [[nodiscard]] std::uint64_t output_hash(std::size_t shape, std::size_t slot) const;
+  /// Whether the process has worked on this set before.
+  [[nodiscard]] bool seen(std::size_t shape, std::size_t set) const { return m_seen[shape][set]; }
+  void mark_seen(std::size_t shape, std::size_t set) { m_seen[shape][set] = true; }
+  /// Copies a checked buffer as float64 (references compiled apart).
+  [[nodiscard]] std::vector<double> read_output(std::size_t shape, std::size_t slot, std::size_t argument) const;
+
+  [[nodiscard]] const box::Layers& layers() const { return m_child->layers(); }
+  [[nodiscard]] std::uint64_t memory_bytes() const;   ///< peak RSS, buffers included
+  [[nodiscard]] double empty_call_ms() const { return m_empty_cpu_ms; }
+  /// CPU of the worker beyond kernel calls: start, mapping, loading, answering.
+  [[nodiscard]] double overhead_cpu_ms() const;
+
+ private:
+  Session() = default;
+  struct SlotState {
+    std::vector<std::uint64_t> offset;  ///< per argument: first page in the output file
+    std::vector<std::uint64_t> shift;
+    std::size_t set = ~std::size_t{0};
+    std::uint64_t poison_seed = 0;
+  };
+  [[nodiscard]] std::optional<Rejection> map_shapes();
+  [[nodiscard]] tl::expected<protocol::Reply, Rejection> exchange(const void* packet, std::size_t size, double wall_seconds);
+  [[nodiscard]] Rejection death(bool timed_out);
+  [[nodiscard]] std::byte* place(std::size_t shape, std::size_t slot, std::size_t argument) const;
+  [[nodiscard]] std::vector<protocol::Region> regions(std::size_t shape, std::size_t slot, std::size_t set) const;
+
+  const Case* m_case = nullptr;
+  const InputPool* m_pool = nullptr;
+  SessionOptions m_options;
+  UniqueFd m_control, m_output_fd, m_fault_fd;
+  std::byte* m_output = nullptr;
+  std::uint64_t m_output_size = 0;
+  protocol::Fault* m_fault = nullptr;
+  std::optional<os::Child> m_child;
+  std::vector<std::vector<SlotState>> m_slots;
+  std::vector<std::vector<bool>> m_seen;
+  Rng m_rng{0};
+  double m_empty_cpu_ms = 0, m_empty_wall_ms = 0;
+  std::int64_t m_last_cpu_ns = -1;
+  double m_kernel_cpu_ms = 0;
+};
+
+/// Largest workspace that is poisoned whole before each call.
+constexpr std::uint64_t k_whole_poison_bytes = 4ULL << 20;
+
+}  // namespace tunesmith::bench

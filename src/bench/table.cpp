@@ -1,0 +1,26 @@
+#include <fmt/format.h>
+
+#include "base/text.h"
+#include "bench/bench.h"
+#include "bench/cpu_bench.h"
+
+namespace tunesmith::bench {
+
+const std::vector<BackendInfo>& backend_table() {
+  static const std::vector<BackendInfo> table = {
+      {"cpu", "C and C++ kernels, compiled and timed on this machine's CPU", make_cpu_bench},
+  };
+  return table;
+}
+
+Result<std::unique_ptr<Bench>> make_bench(const Case& c, const BenchOptions& options) {
+  std::vector<std::string> names;
+  for (const BackendInfo& backend : backend_table()) {
+    if (backend.name == c.backend) return backend.make(c, options);
+    names.emplace_back(backend.name);
+  }
+  return fail(ErrorCode::invalid, fmt::format("there is no backend \"{}\"", c.backend),
+              fmt::format("backends are {}", join(names, ", ")), Place{c.file, 0, 0, "/backend"});
+}
+
+}  // namespace tunesmith::bench
