@@ -137,7 +137,7 @@ TEST_F(LoadTest, ArgumentsAreUniqueAndComplete) {
   EXPECT_HAS(refusal_of("/arguments/1/name", "\"a\""), "two arguments have the name a");
   EXPECT_HAS(refusal_of("/arguments/1/name", "\"int\""), "word of C");
   EXPECT_HAS(refusal_of("/arguments/1/buffer", nullptr), "either \"buffer\" or \"scalar\"");
-  EXPECT_HAS(refusal_of("/arguments/1/buffer", "\"f23\""), "did you mean");
+  EXPECT_HAS(refusal_of("/arguments/1/buffer", "\"f23\""), "unknown value \"f23\"; it is one of f64, f32");
   EXPECT_HAS(refusal_of("/arguments/1/role", "\"input\""), "unknown value \"input\"");
   EXPECT_HAS(refusal_of("/arguments/1/shape", "[]"), "at least one dimension");
   EXPECT_HAS(refusal_of("/arguments/4/scalar", "\"bf16\""), "pass it as f32");
@@ -226,7 +226,6 @@ TEST_F(LoadTest, AReferenceMayBeASource) {
 }
 
 TEST_F(LoadTest, TheBaselineIsLegal) {
-  EXPECT_HAS(refusal_of("/baseline/config/MR", "8"), "");
   set("/baseline/config/NRV", "4");
   set("/baseline/config/MR", "8");
   const std::string line = refusal();
@@ -289,7 +288,7 @@ TEST_F(LoadTest, StringValuesAreWordsThatNobodyMisreads) {
 }
 
 TEST_F(LoadTest, ConstraintsThatNothingMeetsAreRefused) {
-  EXPECT_HAS(refusal_of("/constraints/0", "\"MR > 100\""), "no configuration meets all constraints");
+  EXPECT_HAS(refusal_of("/constraints/0", "\"MR > 100\""), "/constraints/0: no configuration is legal");
 }
 
 TEST_F(LoadTest, FlagsAreChecked) {
