@@ -22,7 +22,7 @@ class CaseFixture : public ::testing::Test {
     write(file("kernels/gemm.cpp"), k_kernel);
     write(file("kernels/gemm.h"), "#define UNROLL 4\n");
     write(file("kernels/reference.cpp"), "extern \"C\" void gemm_reference() {}\n");
-    m_case = json::parse(k_case).as_object();
+    reset();
   }
   std::string file(const std::string& name) const { return m_folder.path() + "/" + name; }
   /// Sets or, with a null pointer, removes one value of the case.
@@ -39,10 +39,12 @@ class CaseFixture : public ::testing::Test {
     parent->as_object().erase(pointer.substr(slash + 1));
     m_case = root.as_object();
   }
-  Result<Case> load() {
+  void reset() { m_case = json::parse(k_case).as_object(); }
+  std::string write_case() {
     write(file("cases/gemm.json"), print_json(m_case));
-    return load_case(file("cases/gemm.json"));
+    return file("cases/gemm.json");
   }
+  Result<Case> load() { return load_case(write_case()); }
   /// The one line of the refusal; a case that loads fails the test.
   std::string refusal() {
     const auto loaded = load();
