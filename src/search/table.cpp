@@ -7,6 +7,9 @@ namespace tunesmith::search {
 
 const std::vector<StrategyInfo>& strategy_table() {
   static const std::vector<StrategyInfo> table = {
+      {"auto",
+       "space-filling start, then a forest of trees proposes, with local steps and some random points",
+       make_auto},
       {"random", "legal configurations in random order, each once", make_random},
       {"exhaustive", "every legal configuration in order", make_exhaustive},
   };
