@@ -4,7 +4,7 @@
 //
 //   duel [--pairs N] [--flops F] [--bytes B] [--json] PEER.so OURS.so ARG…
 //
-// ARG, in the order of the entry: in:f32:COUNT, in:i8:COUNT, in:i16:COUNT, out:f32:COUNT, out:i32:COUNT, out:i64:COUNT,
+// ARG, in the order of the entry: in:f32:COUNT, in:i8:COUNT, in:u8:COUNT, in:i16:COUNT, out:f32:COUNT, out:i32:COUNT, out:i64:COUNT,
 // work:f32:COUNT, i32:VALUE. Each library exports `tunesmith_call(void* const* arg)`: arg[i] is a buffer or points to a scalar.
 #include <dlfcn.h>
 #include <sched.h>
@@ -46,8 +46,8 @@ std::size_t size_of(const std::string& type) {
   if (type == "i64" || type == "f64") return 8;
   if (type == "f32" || type == "i32") return 4;
   if (type == "i16") return 2;
-  if (type == "i8") return 1;
-  fail("unknown type '" + type + "': use f32, f64, i8, i16, i32 or i64");
+  if (type == "i8" || type == "u8") return 1;
+  fail("unknown type '" + type + "': use f32, f64, i8, u8, i16, i32 or i64");
 }
 
 Argument parse(std::string_view text) {
@@ -85,7 +85,8 @@ void fill(void* p, const Argument& a, std::uint64_t& state) {
   for (std::size_t i = 0; i < a.count; ++i) {
     const std::uint64_t r = next() >> 16;
     if (a.type == "f32") static_cast<float*>(p)[i] = static_cast<float>(r % 20001) / 10000.0F - 1.0F;
-    if (a.type == "i8") static_cast<std::int8_t*>(p)[i] = static_cast<std::int8_t>(r % 255 - 127);
+    if (a.type == "u8") static_cast<std::uint8_t*>(p)[i] = static_cast<std::uint8_t>(r % 256);
+    if (a.type == "i8") static_cast<std::int8_t*>(p)[i] = static_cast<std::int8_t>(r % 256 - 128);
     if (a.type == "i16") static_cast<std::int16_t*>(p)[i] = static_cast<std::int16_t>(r % 255 + 1);
     if (a.type == "i32") static_cast<std::int32_t*>(p)[i] = static_cast<std::int32_t>(r % 255) - 127;
   }

@@ -38,7 +38,7 @@
 #ifndef PV_UNROLL  // keys in one turn of the output loop: 1, 2, 4, 8
 #define PV_UNROLL 1
 #endif
-#ifndef EXP_DEGREE  // of the polynomial for 2^f, |f| <= 1/2: 3, 4 or 5 (relative error 7e-5, 3e-6, 7e-8)
+#ifndef EXP_DEGREE  // of the polynomial for 2^f, |f| <= 1/2: 3, 4 or 5 (relative error 1e-4, 3e-6, 9e-8)
 #define EXP_DEGREE 5
 #endif
 #ifndef EXP_UNROLL  // keys in one turn of the exponential loop
@@ -97,21 +97,21 @@ inline vec load(const float* p) { return *(const unaligned_vec*)p; }
 inline void store(float* p, vec x) { *(unaligned_vec*)p = x; }
 inline vec greater(vec x, vec y) { return x > y ? x : y; }
 
-// 2^x for x <= 0; below 2^-126 the result is 2^-126, which no sum here can tell from zero.
+// 2^x for x <= 0; below 2^-126 the result is 2^-126, which no sum here can tell from zero. Exact at 0, so that rescaling
+// for a maximum that has not grown changes nothing, however often it happens.
 inline vec exp2_of(vec x) {
   x = greater(x, vec{} - 126.0F);
   const vec magic = vec{} + 12582912.0F;  // 1.5 * 2^23: adding it rounds to an integer in the low bits
   const vec shifted = x + magic;
   const vec f = x - (shifted - magic);
 #if EXP_DEGREE == 3
-  const vec p = 0.999928074F + f * (0.693260985F + f * (0.242611122F + f * 0.0551716691F));
+  const vec p = 1.0F + f * (0.693282929F + f * (0.242210977F + f * 0.0550089337F));
 #elif EXP_DEGREE == 4
-  const vec p =
-      0.999999261F + f * (0.693121815F + f * (0.240247448F + f * (0.0559178603F + f * 0.00957010191F)));
+  const vec p = 1.0F + f * (0.693124193F + f * (0.240240986F + f * (0.0559064272F + f * 0.00958285362F)));
 #elif EXP_DEGREE == 5
   const vec p =
-      1.00000007F +
-      f * (0.693146967F + f * (0.240221197F + f * (0.0555071327F + f * (0.00967554133F + f * 0.0013276472F))));
+      1.0F + f * (0.693146978F +
+                  f * (0.240222421F + f * (0.0555073374F + f * (0.00967151292F + f * 0.00132647276F))));
 #else
 #error "EXP_DEGREE must be 3, 4 or 5"
 #endif
