@@ -69,16 +69,16 @@ std::vector<Choice> choose_per_shape(const Case& c, const std::vector<tune::Tria
   return choices;
 }
 
-Result<std::string> defines_header(const Case& c, const tune::RunHeader& header, const tune::Trial& winner,
+Result<std::string> defines_header(const Case& c, const tune::RunHeader& header, const Winner& best,
                                    const std::vector<Choice>& choices) {
+  const tune::Trial& winner = *best.trial;
   const std::string guard = "TUNED_" + macro_name(c.name) + "_H";
   std::string out = fmt::format(
       "/* {}: candidate {} of run {}, {} the baseline ({}) on {}.\n"
       "   Include it before the kernel's source, or pass the same values as -D flags. */\n#ifndef "
       "{}\n#define {}\n\n",
-      in_comment(c.name), winner.id, in_comment(header.run),
-      times_text(speedup_of(winner.evidence.log_ratio_to_baseline)), in_comment(c.baseline.label),
-      in_comment(header.machine), guard, guard);
+      in_comment(c.name), winner.id, in_comment(header.run), times_text(speedup_of(best.log_ratio)),
+      in_comment(c.baseline.label), in_comment(header.machine), guard, guard);
   for (const auto& [name, value] : winner.config) {
     TS_ASSIGN(const std::string text, value_macro(c, std::string(name), value));
     out += fmt::format("#define {} {}\n", std::string_view(name), text);
@@ -105,8 +105,9 @@ Result<std::string> defines_header(const Case& c, const tune::RunHeader& header,
   return out + "\n#endif\n";
 }
 
-json::object dispatch_json(const Case& c, const tune::RunHeader& header, const tune::Trial& winner,
+json::object dispatch_json(const Case& c, const tune::RunHeader& header, const Winner& best,
                            const std::vector<Choice>& choices) {
+  const tune::Trial& winner = *best.trial;
   json::object out;
   out["case"] = c.name;
   out["run"] = header.run;
@@ -114,7 +115,8 @@ json::object dispatch_json(const Case& c, const tune::RunHeader& header, const t
   out["machine"] = header.machine;
   out["toolchain"] = header.toolchain;
   out["baseline"] = c.baseline.label;
-  out["speedup"] = speedup_of(winner.evidence.log_ratio_to_baseline);
+  out["speedup"] = speedup_of(best.log_ratio);
+  out["confirmed"] = best.confirmed;
   out["config"] = winner.config;
   out["patched"] = !winner.diff.empty();
   json::array rows;

@@ -24,9 +24,8 @@ struct Choice {
 
 /// A C header: one #define per parameter, and for several shapes NAME_DISPATCH(X).
 [[nodiscard]] Result<std::string> defines_header(const Case& c, const tune::RunHeader& header,
-                                                 const tune::Trial& winner,
-                                                 const std::vector<Choice>& choices);
-[[nodiscard]] json::object dispatch_json(const Case& c, const tune::RunHeader& header,
-                                         const tune::Trial& winner, const std::vector<Choice>& choices);
+                                                 const Winner& best, const std::vector<Choice>& choices);
+[[nodiscard]] json::object dispatch_json(const Case& c, const tune::RunHeader& header, const Winner& best,
+                                         const std::vector<Choice>& choices);
 
 }  // namespace tunesmith::app

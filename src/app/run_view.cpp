@@ -35,7 +35,9 @@ std::vector<Standing> standings(const std::vector<tune::Trial>& trials) {
   return out;
 }
 
-const tune::Trial* winner_of(const std::vector<tune::Trial>& trials) {
+namespace {
+
+const tune::Trial* best_kept(const std::vector<tune::Trial>& trials) {
   const tune::Trial* best = nullptr;
   for (const tune::Trial& trial : trials) {
     if (trial.id == 0 || !trial.ended || !trial.decision.keep || !trial.decision.valid) continue;
@@ -44,6 +46,48 @@ const tune::Trial* winner_of(const std::vector<tune::Trial>& trials) {
       best = &trial;
   }
   return best;
+}
+
+std::optional<std::int64_t> id_in(const json::object& detail, std::string_view key) {
+  const json::value* value = detail.if_contains(key);
+  if (value == nullptr || !value->is_int64()) return std::nullopt;
+  return value->get_int64();
+}
+
+}  // namespace
+
+Winner winner_of(const tune::Journal& journal, const std::vector<tune::Trial>& trials) {
+  Winner winner;
+  const auto events = journal.events();
+  bool ended = false;
+  std::optional<std::int64_t> named;
+  for (const auto& [kind, detail] : events) {
+    if (kind != "stop" && kind != "halt") continue;
+    const json::value* end = detail.if_contains("end");
+    // A run that ended by an error has named nobody: what it has kept still stands.
+    ended = end == nullptr || *end != "error";
+    named = id_in(detail, "winner");
+  }
+  if (ended) {
+    for (const tune::Trial& trial : trials) {
+      if (named && trial.id == *named) winner.trial = &trial;
+    }
+  } else {
+    winner.trial = best_kept(trials);
+  }
+  if (winner.trial == nullptr) return winner;
+  winner.log_ratio = winner.trial->evidence.log_ratio_to_baseline;
+  for (const auto& [kind, detail] : events) {
+    if (kind != "confirm" || id_in(detail, "trial") != winner.trial->id) continue;
+    const auto node = Node::parse(print_json_compact(detail), journal.folder());
+    const auto inner = node ? node->find("evidence") : std::nullopt;
+    if (!inner) continue;
+    if (const auto evidence = evidence_from_json(*inner); evidence && std::isfinite(evidence->log_ratio)) {
+      winner.log_ratio = evidence->log_ratio;
+      winner.confirmed = true;
+    }
+  }
+  return winner;
 }
 
 std::vector<const tune::Trial*> ranking(const std::vector<tune::Trial>& trials) {

@@ -25,8 +25,14 @@ struct Standing {
 /// One entry a trial, in order. `trials` must outlive it.
 [[nodiscard]] std::vector<Standing> standings(const std::vector<tune::Trial>& trials);
 
-/// The best kept trial; nullptr while the baseline stands.
-[[nodiscard]] const tune::Trial* winner_of(const std::vector<tune::Trial>& trials);
+/// What a run came to: its confirmed winner, or while it is unfinished (or was broken off) the best kept
+/// trial.
+struct Winner {
+  const tune::Trial* trial = nullptr;  ///< nullptr: the baseline stands
+  double log_ratio = 0;                ///< against the baseline; of the confirmation where there is one
+  bool confirmed = false;
+};
+[[nodiscard]] Winner winner_of(const tune::Journal& journal, const std::vector<tune::Trial>& trials);
 
 /// Valid trials, fastest first.
 [[nodiscard]] std::vector<const tune::Trial*> ranking(const std::vector<tune::Trial>& trials);

@@ -64,25 +64,6 @@ std::string light_text(double floor_ms, double latency_ms) {
 
 }  // namespace
 
-const char* name_of(tune::Summary::End end) {
-  using End = tune::Summary::End;
-  switch (end) {
-    case End::evaluations:
-      return "evaluations";
-    case End::minutes:
-      return "minutes";
-    case End::exhausted:
-      return "exhausted";
-    case End::interrupted:
-      return "interrupted";
-    case End::halted:
-      return "halted";
-    case End::nothing_passed:
-      return "nothing_passed";
-  }
-  return "halted";
-}
-
 bool passed(const tune::Summary& summary) {
   if (!summary.winner) return false;
   return !summary.confirmation || summary.confirmation_decision.valid;
@@ -181,15 +162,15 @@ std::string closing_table(const RunEnd& end, bool color, int columns, bool utf8)
   row("tried", fmt::format("{} in {}", end.tally.text(), duration_text(std::round(summary.seconds))));
   row("kept", fmt::format("{} improvement{}, {} rollback{}", summary.kept, summary.kept == 1 ? "" : "s",
                           summary.rollbacks, summary.rollbacks == 1 ? "" : "s"));
-  row("ended",
-      fmt::format("{}{}", name_of(summary.end), summary.end_detail.empty() ? "" : ": " + summary.end_detail));
+  row("ended", fmt::format("{}{}", tune::name_of(summary.end),
+                           summary.end_detail.empty() ? "" : ": " + summary.end_detail));
   row("isolation", summary.opening.isolation);
   row("strategy", fmt::format("{}, seed {}", header.strategy, header.seed));
   std::string out = table.text(utf8 ? term::Lines::box : term::Lines::ascii, style,
                                static_cast<std::size_t>(std::max(0, columns)));
   // Paths and commands stand below the box: there they can be copied whole.
   if (won) {
-    out += fmt::format("result     {}\n", end.result_file);
+    if (!end.result_file.empty()) out += fmt::format("result     {}\n", end.result_file);
     out += fmt::format("apply      tunesmith apply {}\n", header.run);
   }
   out += fmt::format("look       tunesmith top {}\n", header.run);
@@ -208,7 +189,7 @@ json::object closing_json(const RunEnd& end) {
   out["case"] = header.case_name;
   out["strategy"] = header.strategy;
   out["seed"] = header.seed;
-  out["end"] = name_of(summary.end);
+  out["end"] = tune::name_of(summary.end);
   out["end_detail"] = summary.end_detail;
   out["improved"] = won;
   json::object baseline;

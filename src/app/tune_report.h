@@ -30,7 +30,6 @@ struct Gain {
 
 [[nodiscard]] Gain gain_of(const tune::Summary& summary);
 [[nodiscard]] bool passed(const tune::Summary& summary);  ///< a winner that its confirmation did not refuse
-[[nodiscard]] const char* name_of(tune::Summary::End end);
 [[nodiscard]] std::string closing_table(const RunEnd& end, bool color, int columns, bool utf8);
 [[nodiscard]] json::object closing_json(const RunEnd& end);
 

@@ -14,7 +14,8 @@ Result<Exit> run(Context& context) {
   TS_ASSIGN(const tune::Journal journal, open_run(context));
   const tune::RunHeader& header = journal.header();
   const std::vector<tune::Trial> trials = journal.trials();
-  const tune::Trial* winner = winner_of(trials);
+  const Winner best = winner_of(journal, trials);
+  const tune::Trial* winner = best.trial;
   if (winner == nullptr) {
     if (context.json) context.print_json(json::object{{"run", header.run}, {"winner", nullptr}});
     context.say(fmt::format("{}: the baseline stands, there is nothing to apply", header.run));
@@ -35,9 +36,9 @@ Result<Exit> run(Context& context) {
     files.push_back(path);
     return {};
   };
-  TS_ASSIGN(const std::string text, defines_header(c, header, *winner, choices));
+  TS_ASSIGN(const std::string text, defines_header(c, header, best, choices));
   TS_TRY(write(c.name + ".tuned.h", text));
-  TS_TRY(write(c.name + ".tuned.json", print_json(dispatch_json(c, header, *winner, choices))));
+  TS_TRY(write(c.name + ".tuned.json", print_json(dispatch_json(c, header, best, choices))));
   if (!winner->diff.empty()) TS_TRY(write(c.name + ".patch", winner->diff));
   if (context.json) {
     json::array list;
@@ -47,8 +48,7 @@ Result<Exit> run(Context& context) {
     return Exit::success;
   }
   context.say(fmt::format("candidate {}, {} the baseline: {}", winner->id,
-                          times_text(speedup_of(winner->evidence.log_ratio_to_baseline)),
-                          config_text(winner->config)));
+                          times_text(speedup_of(best.log_ratio)), config_text(winner->config)));
   for (const std::string& file : files) context.print(file);
   if (!winner->diff.empty())
     context.say(fmt::format("patch your sources with: git apply {}/{}.patch", folder, c.name));

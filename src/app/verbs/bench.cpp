@@ -35,7 +35,7 @@ struct Trialled {
 };
 
 Trialled evaluate(bench::Bench& bench, const Candidate& candidate, const Rules& rules,
-                  const bench::Opening& opening) {
+                  const bench::Opening& opening, bool trust) {
   Trialled out;
   const std::array<Candidate, 1> one = {candidate};
   const std::vector<bench::Built> built = bench.build(one);
@@ -48,12 +48,8 @@ Trialled evaluate(bench::Bench& bench, const Candidate& candidate, const Rules& 
     out.evidence.infra = built.front().evidence.outcome == BuildEvidence::Outcome::infra;
   }
   judge::Standing standing;
-  double weight = 0;
-  for (const ShapeEvidence& shape : opening.baseline.shapes) {
-    standing.baseline_latency_ms += shape.weight * std::log(std::max(shape.timing.latency_ms, 1e-12));
-    weight += shape.weight;
-  }
-  standing.baseline_latency_ms = weight > 0 ? std::exp(standing.baseline_latency_ms / weight) : 0;
+  standing.baseline_latency_ms = judge::latency_of(opening.baseline);
+  standing.trust_self_reported = trust;
   out.decision = judge::decide(out.evidence, *rules.of, rules.gate, rules.objective, standing);
   return out;
 }
@@ -96,7 +92,7 @@ Result<Exit> run(Context& context) {
   const json::object config = c.space.to_json(candidate.config);
   TS_ASSIGN(const std::int64_t id, journal.propose(1, config, candidate.diff, identity));
   TS_TRY(journal.start(id));
-  const Trialled trialled = evaluate(*bench, candidate, rules, opening);
+  const Trialled trialled = evaluate(*bench, candidate, rules, opening, plan.trust_self_reported);
   if (stop.stopped())
     return fail(ErrorCode::interrupted, "stopped before the measurement ended", "run it again");
   TS_TRY(journal.end(id, trialled.evidence, trialled.decision));

@@ -30,11 +30,11 @@ Line line_of(const std::string& folder) {
   line.started = journal->header().started_utc;
   const std::vector<tune::Trial> trials = journal->trials();
   for (const tune::Trial& trial : trials) line.evaluations += trial.id != 0 && trial.ended ? 1 : 0;
-  const tune::Trial* winner = winner_of(trials);
-  line.best = winner == nullptr ? "baseline" : times_text(speedup_of(winner->evidence.log_ratio_to_baseline));
-  line.state = "stopped";
+  const Winner winner = winner_of(*journal, trials);
+  line.best = winner.trial == nullptr ? "baseline" : times_text(speedup_of(winner.log_ratio));
+  line.state = tune::run_in_use(folder) ? "running" : "broken off";
   for (const auto& [kind, detail] : journal->events()) {
-    if (kind == "stop" || kind == "halt") {
+    if ((kind == "stop" || kind == "halt") && line.state != "running") {
       const json::value* end = detail.if_contains("end");
       line.state = end != nullptr && end->is_string() ? std::string(end->as_string()) : kind;
     }
@@ -101,7 +101,7 @@ Result<Exit> prune(Context& context) {
   for (std::size_t i = 0; i < surplus; ++i) {
     const std::string& folder = folders[i];
     if (std::filesystem::weakly_canonical(folder, error).string() == latest) continue;
-    if (const auto lock = tune::Journal::resume(folder); !lock && lock.error().code == ErrorCode::conflict) {
+    if (tune::run_in_use(folder)) {
       context.remark(fmt::format("{} is in use and stays", base_name(folder)));
       continue;
     }

@@ -43,7 +43,7 @@ json::object trial_json(const tune::Trial& trial) {
   out["config"] = trial.config;
   out["diff"] = trial.diff;
   out["identity"] = trial.identity;
-  out["starts"] = trial.starts;
+  out["starts"] = trial.starts.size();
   out["ended"] = trial.ended;
   out["started_utc"] = trial.started_utc;
   out["ended_utc"] = trial.ended_utc;
@@ -63,9 +63,10 @@ void show_trial(Context& context, const tune::Trial& trial) {
   row(context, "config", config_text(trial.config));
   row(context, "identity", trial.identity);
   row(context, "started",
-      fmt::format("{} ({} time{})", trial.started_utc, trial.starts, trial.starts == 1 ? "" : "s"));
+      fmt::format("{} ({} time{})", trial.started_utc, trial.starts.size(),
+                  trial.starts.size() == 1 ? "" : "s"));
   if (!trial.ended) {
-    row(context, "state", trial.starts == 0 ? "proposed, not begun" : "begun and never ended");
+    row(context, "state", trial.starts.empty() ? "proposed, not begun" : "begun and never ended");
     return;
   }
   const Evidence& evidence = trial.evidence;
@@ -104,7 +105,8 @@ Result<Exit> run(Context& context) {
   }
   const tune::RunHeader& header = journal.header();
   const Tally tally = tally_of(trials);
-  const tune::Trial* winner = winner_of(trials);
+  const Winner best = winner_of(journal, trials);
+  const tune::Trial* winner = best.trial;
   if (context.json) {
     json::object out;
     out["run"] = header.run;
@@ -143,9 +145,8 @@ Result<Exit> run(Context& context) {
   row(context, "tried", tally.text());
   row(context, "winner",
       winner == nullptr ? "none: the baseline stands"
-                        : fmt::format("{} ({}): {}", winner->id,
-                                      times_text(speedup_of(winner->evidence.log_ratio_to_baseline)),
-                                      config_text(winner->config)));
+                        : fmt::format("{} ({}{}): {}", winner->id, times_text(speedup_of(best.log_ratio)),
+                                      best.confirmed ? "" : ", not confirmed", config_text(winner->config)));
   context.say(fmt::format("\ntunesmith show {} {} tells all about one candidate", header.run,
                           winner == nullptr ? 1 : winner->id));
   return Exit::success;

@@ -61,6 +61,11 @@ Result<Work> start(const Context& context) {
   return Work{std::move(rules), folder, std::move(journal)};
 }
 
+std::string text_in(const json::object& extra, const char* key) {
+  const json::value* text = extra.if_contains(key);
+  return text != nullptr && text->is_string() ? std::string(text->as_string()) : std::string();
+}
+
 /// Everything comes from the run itself; only the budget may grow.
 Result<Work> resume(const Context& context) {
   const Arguments& arguments = context.arguments;
@@ -77,10 +82,7 @@ Result<Work> resume(const Context& context) {
   Arguments from_run;
   for (const auto& [key, flag] :
        {std::pair{"gate_file", "--gate"}, std::pair{"objective_file", "--objective"}}) {
-    const json::value* file = header.extra.if_contains(key);
-    if (file != nullptr && file->is_string() && !file->as_string().empty()) {
-      from_run.add(flag, std::string(file->as_string()));
-    }
+    if (const std::string file = text_in(header.extra, key); !file.empty()) from_run.add(flag, file);
   }
   TS_ASSIGN(const Case c, load_case(header.case_file));
   TS_ASSIGN(Rules rules, rules_of(c, from_run));
@@ -109,6 +111,10 @@ Result<Exit> run(Context& context) {
   options.minutes = arguments.number("--minutes").value_or(header.minutes);
   options.batch = header.batch;
   options.stop = stop.flag();
+  const bench::BenchOptions same = bench_options(header, work.folder, stop.flag());
+  options.trust_self_reported = same.trust_self_reported;
+  options.gate_file = text_in(header.extra, "gate_file");
+  options.objective_file = text_in(header.extra, "objective_file");
   const Clock clock;
   tune::Loop loop(c, *bench, *strategy, work.journal, work.rules.gate, work.rules.objective, options, clock);
   if (!context.quiet && !context.json) {
@@ -133,8 +139,9 @@ Result<Exit> run(Context& context) {
   end.folder = work.folder;
   end.summary = &summary;
   end.tally = tally_of(work.journal.trials());
-  if (passed(summary)) {
-    TS_TRY(tune::publish(tune::runs_root(), c, work.journal, *summary.winner));
+  // A result is what was confirmed; after Ctrl-C the journal alone holds the best so far.
+  if (passed(summary) && summary.confirmation) {
+    TS_TRY(tune::publish(tune::runs_root(), c, work.journal, *tune::reported_winner(summary)));
     end.result_file = work.folder + "/result.json";
   }
   if (context.json) {
