@@ -193,8 +193,9 @@ void judge_time(Decision& decision, const Evidence& e) {
       decision.detail = fmt::format("slower: {:.3f} times the incumbent's time", ratio);
       break;
     case Comparison::same:
+      decision.reason = Reason::no_effect;
       decision.detail = fmt::format("as fast as the incumbent ({:.3f} times its time)", ratio);
-      break;
+      return;
     case Comparison::ambiguous:
       decision.reason = Reason::ambiguous;
       decision.detail =
@@ -207,15 +208,18 @@ void judge_time(Decision& decision, const Evidence& e) {
 void judge_formula(Decision& decision, const Evidence& e, const Objective& objective,
                    const Standing& standing) {
   const double cautious = cautious_objective(e, objective, standing);
+  const double incumbent = standing.incumbent_objective;
   const double due =
-      standing.incumbent_objective - k_minimum_improvement * std::fabs(standing.incumbent_objective);
+      std::isfinite(incumbent) ? incumbent - k_minimum_improvement * std::fabs(incumbent) : k_worst;
   if (std::isfinite(decision.objective) && cautious < due) {
     decision.keep = true;
     decision.detail = fmt::format("objective {:.6g} against the incumbent's {:.6g}", decision.objective,
                                   standing.incumbent_objective);
     return;
   }
-  decision.reason = decision.verdict == Verdict::ambiguous ? Reason::ambiguous : Reason::not_faster;
+  decision.reason = decision.verdict == Verdict::ambiguous ? Reason::ambiguous
+                    : decision.verdict == Verdict::same    ? Reason::no_effect
+                                                           : Reason::not_faster;
   decision.detail = fmt::format("objective {:.6g} is not surely better than the incumbent's {:.6g}",
                                 decision.objective, standing.incumbent_objective);
 }

@@ -188,7 +188,7 @@ void check_provenance(Examiner& examiner, const VerifyOptions& options) {
   const json::object& result = examiner.object();
   const auto reason = reason_from_code(text_of(result, "reason"));
   const auto harmless = [](Reason r) {
-    return r == Reason::none || r == Reason::not_faster || r == Reason::ambiguous ||
+    return r == Reason::none || r == Reason::not_faster || r == Reason::no_effect || r == Reason::ambiguous ||
            r == Reason::self_reported;
   };
   if (reason && !harmless(*reason)) {

@@ -1,11 +1,10 @@
-// The loop: ask, build in parallel, measure alone, judge, journal, tell. Knows no process, no socket, no prompt;
-// everything it needs is handed in, so that its tests run with a fake bench and by hand-turned clock.
+// The loop: ask, build in parallel, measure alone, judge, journal, tell. Knows no process, no socket, no
+// prompt; everything it needs is handed in, so that its tests run with a fake bench and by hand-turned clock.
 #pragma once
 
 #include <atomic>
 #include <cstdint>
 #include <functional>
-#include <memory>
 #include <optional>
 #include <string>
 
@@ -18,43 +17,62 @@
 namespace tunesmith::tune {
 
 struct LoopOptions {
-  std::uint64_t evaluations = 0;   ///< 0 = no limit by count
-  double minutes = 0;              ///< 0 = no limit by time; wall time of this session plus what the journal has spent
+  std::uint64_t evaluations = 0;  ///< 0 = no limit by count
+  double minutes = 0;  ///< 0 = no limit by time; wall time of this session plus what the journal has spent
   std::size_t batch = 4;
-  int infra_retries = 2;           ///< per candidate; then INFRA, never charged to the strategy's budget
-  int kill_limit = 2;              ///< a candidate that was started this often and never ended is skipped
+  int infra_retries = 2;  ///< per candidate; then INFRA, never charged to the strategy's budget
+  int kill_limit = 2;     ///< a candidate during whose evaluation the machine went down this often is skipped
+  /// The same for deaths of this program alone: higher, since most of those are a person's kill -9.
+  int process_kill_limit = 10;
+  bool trust_self_reported = false;
+  /// Given with --gate and --objective: read again before every batch, so that a change in mid-run halts it.
+  std::string gate_file, objective_file;
   const std::atomic<bool>* stop = nullptr;
 };
 
 /// For the live line; called from the loop's thread only.
 struct Progress {
-  std::uint64_t done = 0, limit = 0;    ///< evaluations
+  std::uint64_t done = 0, limit = 0;  ///< evaluations
   double seconds = 0, seconds_limit = 0;
-  double best_speedup = 1;              ///< over the baseline, paired
-  double best_fraction_of_floor = 0;    ///< speed of light / latency; 0 = unknown
+  double best_speedup = 1;            ///< over the baseline, paired
+  double best_fraction_of_floor = 0;  ///< speed of light / latency; 0 = unknown
   std::uint64_t failures = 0;
-  const Trial* last = nullptr;          ///< just ended; null at the start
-  const char* stage = "";               ///< "opening", "building", "measuring", "confirming"
+  const Trial* last = nullptr;  ///< just ended; null at the start
+  const char* stage = "";       ///< "opening", "building", "measuring", "confirming"
 };
 
 struct Summary {
-  enum class End { evaluations, minutes, exhausted, interrupted, halted, nothing_passed } end = End::exhausted;
-  std::string end_detail;
+  enum class End {
+    evaluations,
+    minutes,
+    exhausted,
+    interrupted,
+    halted,
+    nothing_passed
+  } end = End::exhausted;
+  std::string end_detail;  ///< one line; for `halted` what changed, for `nothing_passed` why it ended
   std::uint64_t evaluations = 0, failures = 0, duplicates = 0, kept = 0, rollbacks = 0;
-  std::optional<Trial> winner;          ///< best kept trial; none when the baseline stands
-  std::optional<Evidence> confirmation; ///< of the winner
+  /// The best kept trial that its confirmation upheld; after an interruption or a halt the best kept one,
+  /// unconfirmed; none when the baseline stands.
+  std::optional<Trial> winner;
+  std::optional<Evidence> confirmation;  ///< of the winner
   judge::Decision confirmation_decision;
   double seconds = 0;
   bench::Opening opening;
 };
 
+[[nodiscard]] const char* name_of(Summary::End end);
+/// The winner as it is to be reported: with the figures of its confirmation, where there is one.
+[[nodiscard]] std::optional<Trial> reported_winner(const Summary& summary);
+
 class Loop {
  public:
-  Loop(const Case& c, bench::Bench& bench, search::Strategy& strategy, Journal& journal, const judge::Gate& gate,
-       const judge::Objective& objective, LoopOptions options, const Clock& clock);
+  Loop(const Case& c, bench::Bench& bench, search::Strategy& strategy, Journal& journal,
+       const judge::Gate& gate, const judge::Objective& objective, LoopOptions options, const Clock& clock);
   void on_progress(std::function<void(const Progress&)> callback);
-  /// Runs to a stop rule. On a resumed journal it first replays what is there: same asks, same tells, nothing measured
-  /// twice. Errors are the run's (halted, disk full), never a candidate's.
+  /// Runs to a stop rule. On a resumed journal it first replays what is there: same asks, same tells, nothing
+  /// measured twice. Errors are the run's (the case changed since it began, disk full), never a candidate's;
+  /// a change in mid-run is no error but the end `halted`, with everything found so far.
   [[nodiscard]] Result<Summary> run();
 
  private:

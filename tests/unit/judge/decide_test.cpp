@@ -32,7 +32,7 @@ TEST_F(DecideTest, KeepsWhatIsCorrectAndFaster) {
 
 TEST_F(DecideTest, NeverKeepsSlowerSameOrAmbiguousYetLetsTheStrategyLearn) {
   const std::pair<Comparison, Reason> rows[] = {{Comparison::slower, Reason::not_faster},
-                                                {Comparison::same, Reason::not_faster},
+                                                {Comparison::same, Reason::no_effect},
                                                 {Comparison::ambiguous, Reason::ambiguous}};
   for (const auto& [comparison, reason] : rows) {
     const Decision d = run(test::good_evidence(c, 1.0, comparison));
