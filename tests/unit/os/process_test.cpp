@@ -3,6 +3,7 @@
 #include <fcntl.h>
 #include <gtest/gtest.h>
 #include <signal.h>
+#include <sys/mman.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
@@ -10,6 +11,7 @@
 #include <thread>
 
 #include "base/clock.h"
+#include "bench/protocol.h"
 #include "unit/os/probe.h"
 
 namespace tunesmith::os::test {
@@ -234,6 +236,32 @@ TEST_P(ProcessTest, DestroyingAChildEndsItsTree) {
     EXPECT_TRUE(moved.running());
   }
   EXPECT_FALSE(sleeper_lives(seconds));
+}
+
+TEST(WorkerLoopTest, RunsInsideTheSandboxUntilTheSocketCloses) {
+  int sockets[2];
+  ASSERT_EQ(socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, sockets), 0);
+  UniqueFd ours(sockets[0]);
+  UniqueFd theirs(sockets[1]);
+  const UniqueFd fault(memfd_create("fault", MFD_CLOEXEC));
+  ASSERT_EQ(ftruncate(fault.get(), 4096), 0);
+  Command loop;
+  loop.worker_loop = true;
+  loop.descriptors = {{theirs.get(), bench::protocol::k_control_fd},
+                      {fault.get(), bench::protocol::k_fault_fd}};
+  EXPECT_FALSE(Child::spawn(loop));  // never without a sandbox
+  loop.policy.emplace();
+  loop.policy->allow_exec = loop.policy->allow_fork = loop.policy->allow_threads = false;
+  auto child = Child::spawn(loop);
+  ASSERT_TRUE(child) << child.error().line();
+  theirs.reset();
+  EXPECT_TRUE(child->running());
+  EXPECT_TRUE(child->layers().rlimits);
+  EXPECT_NE(child->inner_pid(), child->pid());
+  EXPECT_EQ(thread_count(child->inner_pid()), 1);
+  ours.reset();
+  const Finished finished = child->wait(30);
+  EXPECT_TRUE(finished.ok()) << finished.text();
 }
 
 TEST(FinishedTest, NamesEveryOutcome) {
