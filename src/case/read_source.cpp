@@ -41,6 +41,27 @@ Result<std::vector<std::string>> read_paths(const Node& node, const Context& con
   return paths;
 }
 
+/// Sources are built as copies side by side in one folder: names must differ there, and only listed files are
+/// in it.
+Status check_copies(const Node& node, const SourceSet& source) {
+  TS_ASSIGN(const Node files, node.get("files"));
+  std::set<std::string> names;
+  for (const std::string& path : source.files) {
+    if (names.insert(base_name(path)).second) continue;
+    return files.error(fmt::format("two files have the name {}", base_name(path)),
+                       "rename one: they are built in one folder");
+  }
+  for (std::size_t i = 0; i < source.editable.size(); ++i) {
+    const std::string& path = source.editable[i];
+    if (std::find(source.files.begin(), source.files.end(), path) != source.files.end()) continue;
+    TS_ASSIGN(const Node editable, node.get("editable"));
+    TS_ASSIGN(const auto items, editable.items());
+    return items[i].error(fmt::format("{} is editable, but not one of the source's files", base_name(path)),
+                          "list it under \"files\" as well; headers too");
+  }
+  return {};
+}
+
 /// Positions of all combinations of the named parameters' values, others at their first value.
 Status check_with_every_value(const Node& node, const std::string& flag,
                               const std::vector<std::string>& names, const FlagFolders& folders,
@@ -151,6 +172,7 @@ Result<SourceSet> read_source(const Node& node, const Context& context, SourceUs
   if (const auto editable = node.find("editable")) {
     TS_ASSIGN(source.editable, read_paths(*editable, context));
   }
+  TS_TRY(check_copies(node, source));
   if (const auto flags = node.find("flags")) {
     const FlagFolders folders = flag_folders(context, source.files);
     TS_ASSIGN(const auto items, flags->items());

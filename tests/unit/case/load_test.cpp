@@ -96,6 +96,17 @@ TEST_F(LoadTest, NamesAMissingSource) {
   EXPECT_HAS(refusal_of("/source/files/0", "\"\""), "file's path");
 }
 
+TEST_F(LoadTest, EveryEditableFileIsBuilt) {
+  // A patch on a file that the build never sees would change nothing and count as new.
+  EXPECT_HAS(refusal_of("/source/editable/1", "\"../kernels/gemm.h\""),
+             "/source/editable/1: gemm.h is editable, but not one");
+  set("/source/editable/1", "\"../kernels/gemm.h\"");
+  set("/source/files/1", "\"../kernels/gemm.h\"");
+  EXPECT_TRUE(load());
+  write(file("other/gemm.h"), "");
+  EXPECT_HAS(refusal_of("/source/files/2", "\"../other/gemm.h\""), "two files have the name gemm.h");
+}
+
 TEST_F(LoadTest, TheEntryIsACIdentifier) {
   for (const char* entry :
        {"\"2gemm\"", "\"ge mm\"", "\"ns::gemm\"", "\"\"", "\"while\"", "\"main\"", "\"tunesmith_call\""}) {
