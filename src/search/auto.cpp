@@ -18,6 +18,7 @@ namespace tunesmith::search {
 namespace {
 
 constexpr std::size_t k_trees = 30;
+constexpr std::size_t k_validity_trees = 15;  ///< a chance needs fewer than an expectation
 // With the neighbours of the best and the climbs some 1,000 points are scored for one proposal: a few
 // milliseconds.
 constexpr std::size_t k_random_pool = 300;
@@ -110,7 +111,7 @@ class Auto : public Strategy {
 
   void refit() {
     // With many results one more changes little; a fit costs n log n.
-    if (m_fitted > 0 && m_results.size() < m_fitted + std::max<std::size_t>(1, m_fitted / 100)) return;
+    if (m_fitted > 0 && m_results.size() < m_fitted + std::max<std::size_t>(1, m_fitted / 50)) return;
     m_fitted = m_results.size();
     Rng rng(derive_seed(m_seed + m_fitted, "auto.fit"));
     fit_objective(rng);
@@ -122,7 +123,7 @@ class Auto : public Strategy {
       m_features.append(outcome.config, rows);
       valid.push_back(outcome.valid ? 1 : 0);
     }
-    m_validity.fit(rows, m_features.width(), valid, k_trees, rng);
+    m_validity.fit(rows, m_features.width(), valid, k_validity_trees, rng);
   }
 
   void fit_objective(Rng& rng) {

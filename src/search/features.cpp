@@ -48,21 +48,24 @@ Features::Features(const space::Space& space) {
 }
 
 void Features::append(const space::Config& config, std::vector<float>& out) const {
+  const std::size_t begin = out.size();
+  out.resize(begin + m_width);
+  float* to = out.data() + begin;
   float logs[k_pair_limit];
   std::size_t count = 0;
   for (const Column& column : m_columns) {
     const std::uint32_t value = config.at[column.parameter];
     if (column.ordered) {
-      out.push_back(column.rank[value]);
+      *to++ = column.rank[value];
     } else {
-      for (std::size_t v = 0; v < column.rank.size(); ++v) out.push_back(v == value ? 1.0F : 0.0F);
+      for (std::size_t v = 0; v < column.rank.size(); ++v) *to++ = v == value ? 1.0F : 0.0F;
     }
     if (!column.log.empty()) logs[count++] = column.log[value];
   }
   for (std::size_t i = 0; i < count; ++i) {
     for (std::size_t j = i + 1; j < count; ++j) {
-      out.push_back(logs[i] + logs[j]);
-      out.push_back(logs[i] - logs[j]);
+      *to++ = logs[i] + logs[j];
+      *to++ = logs[i] - logs[j];
     }
   }
 }

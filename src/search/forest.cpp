@@ -10,6 +10,9 @@ namespace {
 // Two points are a leaf: measurements carry noise, and one point is no evidence against its neighbour.
 constexpr std::size_t k_smallest_split = 3;
 
+// Keeps a fit over 200 columns (13 parameters with their products and ratios) at a few milliseconds.
+constexpr std::size_t k_most_tried = 24;
+
 struct Split {
   std::uint32_t feature = 0;
   float threshold = 0;
@@ -19,8 +22,9 @@ struct Split {
 }  // namespace
 
 struct Forest::Growth {
-  std::span<const float> rows;
-  std::size_t width;
+  std::vector<float>
+      columns;  ///< feature by feature: a split reads one of them, which stays in the nearest cache
+  std::size_t total;  ///< points
   std::span<const double> targets;
   Rng& rng;
   std::size_t tried;                    ///< features tried for a split
@@ -28,7 +32,7 @@ struct Forest::Growth {
   std::vector<std::uint32_t> features;  ///< shuffled anew for each split
 
   [[nodiscard]] float at(std::uint32_t point, std::uint32_t feature) const {
-    return rows[point * width + feature];
+    return columns[feature * total + point];
   }
 
   [[nodiscard]] double mean(std::size_t begin, std::size_t end) const {
@@ -97,7 +101,11 @@ void Forest::fit(std::span<const float> rows, std::size_t width, std::span<const
   m_nodes.clear();
   m_roots.clear();
   if (targets.empty()) return;
-  Growth growth{rows, width, targets, rng, std::max<std::size_t>(1, width / 2), {}, {}};
+  const std::size_t tried = std::clamp<std::size_t>(width / 2, 1, k_most_tried);
+  Growth growth{std::vector<float>(rows.size()), targets.size(), targets, rng, tried, {}, {}};
+  for (std::size_t point = 0; point < targets.size(); ++point)
+    for (std::size_t feature = 0; feature < width; ++feature)
+      growth.columns[feature * targets.size() + point] = rows[point * width + feature];
   for (std::uint32_t feature = 0; feature < width; ++feature) growth.features.push_back(feature);
   for (std::uint32_t point = 0; point < targets.size(); ++point) growth.points.push_back(point);
   for (std::size_t tree = 0; tree < trees; ++tree) {
