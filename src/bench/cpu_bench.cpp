@@ -182,6 +182,7 @@ CpuBench::Started CpuBench::start(const InputPool& pool, const Contender& conten
   SessionOptions options;
   options.defences = m_defences;
   options.cpu = m_core;
+  if (&pool == (m_pool ? &*m_pool : nullptr)) options.store = &m_store;
   options.trusted = contender.trusted;
   options.stop = m_options.stop;
   if (!m_options.run_folder.empty() && !log_name.empty()) options.log_path = m_options.run_folder + "/logs/" + log_name;
@@ -405,6 +406,7 @@ Evidence CpuBench::measure(const Candidate&, const Built& built) {
   evidence.log_ratio_to_baseline = m_incumbent_log_ratio + evidence.log_ratio;
   evidence.wall_ms = static_cast<double>(monotonic_ns() - started_ns) * 1e-6;
   worker_overhead_ms += (*session)->overhead_cpu_ms();
+  if (getenv("DBG")) fmt::print("worker {:.2f} own {:.2f}\n", worker_overhead_ms, process_cpu_ms() - own_before_ms);
   evidence.overhead_cpu_ms = evidence.build.overhead_cpu_ms + worker_overhead_ms + process_cpu_ms() - own_before_ms;
   return evidence;
 }

@@ -77,6 +77,7 @@ class CpuBench : public Bench {
   std::uint64_t m_input_seed = 0;
   std::optional<InputPool> m_pool;
   double m_baseline_error = -1;   ///< largest absolute error of the baseline; < 0 = not known yet
+  OutputStore m_store;
   Contender m_baseline, m_incumbent;
   double m_incumbent_log_ratio = 0;
   Started m_incumbent_session = tl::unexpected(Rejection{});

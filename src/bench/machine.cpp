@@ -211,7 +211,7 @@ Result<MeasuringLock> MeasuringLock::take(double wait_seconds) {
       return fail(ErrorCode::infra, fmt::format("another measurement held this machine for {:.0f} s (process {})", wait_seconds, who.empty() ? "?" : who),
                   "wait for it or stop it", Place{path, 0, 0, {}});
     }
-    std::this_thread::sleep_for(std::chrono::milliseconds(2));
+    std::this_thread::sleep_for(std::chrono::milliseconds(10));
   }
   const std::string mine = fmt::format("{}\n", getpid());
   if (ftruncate(fd, 0) != 0 || pwrite(fd, mine.data(), mine.size(), 0) < 0) {

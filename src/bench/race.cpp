@@ -168,7 +168,7 @@ RaceEnd Race::run(TimingEvidence& timing, CheckEvidence& check) {
             return end;
           }
         } else if (auto rejection = sample(m_incumbent, here, unused, incumbent_cpu, incumbent_wall,
-                                           m_options.check_incumbent ? &incumbent_check : nullptr)) {
+                                           m_options.check_incumbent && quad % 4 == 0 ? &incumbent_check : nullptr)) {
           end.incumbent = rejection;
           return end;
         }

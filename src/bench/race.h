@@ -13,7 +13,7 @@ namespace tunesmith::bench {
 
 struct RaceOptions {
   stats::PairedOptions paired;
-  double sample_ms = 0.3;      ///< a sample lasts at least this long: the cost of a request is a few microseconds
+  double sample_ms = 0.15;     ///< a sample lasts at least this long: the cost of a request is a few microseconds
   double floor_ms = 0;         ///< speed of light of the shape; 0 = unknown
   bool cold = false;
   std::uint64_t flush_bytes = 0;

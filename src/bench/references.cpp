@@ -47,6 +47,9 @@ Status rank_error(const Case& c, const char* what) {
               Place{c.file, 0, 0, "/reference"});
 }
 
+#if defined(__x86_64__) && !defined(TUNESMITH_SANITIZED)
+__attribute__((target_clones("default", "avx2", "avx512f"), optimize("O3")))
+#endif
 /// c[m,n] = a[m,k] * b[k,n] in float64; four rows of a at a time keep b's row in registers' reach.
 void multiply(const double* a, const double* b, double* out, std::size_t m, std::size_t n, std::size_t k) {
   constexpr std::size_t k_columns = 512;  // a strip of b's row and four of c's stay in the first cache

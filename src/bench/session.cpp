@@ -24,17 +24,14 @@ using protocol::ReplyStatus;
 using protocol::Request;
 
 constexpr double k_setup_seconds = 30;       // mapping and loading; far above what a loaded machine needs
-constexpr std::uint64_t k_slot_budget = 256ULL << 20;  // writable memory of one shape's slots
 constexpr int k_empty_calls = 9;
 
 Rejection infra(const std::string& detail) { return Rejection{Reason::infra, detail}; }
 
-/// More slots for small shapes: short kernels are called several times a sample, one call a slot.
+/// Two addresses for everything; more for small shapes: short kernels are called several times a sample, a slot each.
 std::size_t slot_count(const ShapeLayout& layout) {
   const std::uint64_t bytes = (layout.writable_pages + layout.input_pages) * k_page_bytes;
-  std::size_t slots = bytes <= (64U << 10) ? 16 : bytes <= (512U << 10) ? 8 : bytes <= (8U << 20) ? 3 : 2;
-  while (slots > 2 && slots * layout.writable_pages * k_page_bytes > k_slot_budget) --slots;
-  return slots;
+  return bytes <= (64U << 10) ? 8 : 2;
 }
 
 }  // namespace
@@ -47,35 +44,32 @@ tl::expected<std::unique_ptr<Session>, Rejection> Session::start(const Case& c, 
   session->m_options = options;
   session->m_rng = Rng(secret_seed());
 
-  // Places of the writable buffers: even slots end at a guard page, odd ones begin at one.
+  // Places of the writable buffers: even slots end at a guard page, odd ones begin at one. A workspace is the same
+  // memory in every slot.
+  std::uint64_t size = 0;
   for (const ShapeInputs& inputs : pool.shapes()) {
     std::vector<SlotState> slots(slot_count(inputs.layout));
     for (std::size_t s = 0; s < slots.size(); ++s) {
-      for (const auto& argument : inputs.layout.arguments) {
-        slots[s].offset.push_back(session->m_output_size);
+      for (std::size_t a = 0; a < inputs.layout.arguments.size(); ++a) {
+        const auto& argument = inputs.layout.arguments[a];
+        const bool shared = s > 0 && argument.is_buffer && argument.role == Role::workspace;
         const bool writable = argument.is_buffer && !argument.read_only();
-        slots[s].shift.push_back(argument.is_buffer && (s % 2 == 0 || !writable) ? end_shift(argument.bytes, argument.pages) : 0);
-        if (writable) session->m_output_size += argument.pages * k_page_bytes;
+        slots[s].offset.push_back(shared ? slots[0].offset[a] : size);
+        slots[s].shift.push_back(argument.is_buffer && (s % 2 == 0 || shared || !writable) ? end_shift(argument.bytes, argument.pages) : 0);
+        if (writable && !shared) size += argument.pages * k_page_bytes;
       }
     }
     session->m_slots.push_back(std::move(slots));
     session->m_seen.emplace_back(inputs.sets.size(), false);
   }
-  session->m_output_size = std::max<std::uint64_t>(session->m_output_size, k_page_bytes);
-  session->m_output_fd.reset(memfd_create("outputs", MFD_CLOEXEC | MFD_ALLOW_SEALING));
+  if (auto rejection = session->take_output_memory(std::max(size, k_page_bytes))) return tl::unexpected(*rejection);
   session->m_fault_fd.reset(memfd_create("fault", MFD_CLOEXEC | MFD_ALLOW_SEALING));
-  if (!session->m_output_fd || !session->m_fault_fd ||
-      ftruncate(session->m_output_fd.get(), static_cast<off_t>(session->m_output_size)) != 0 ||
-      ftruncate(session->m_fault_fd.get(), static_cast<off_t>(k_page_bytes)) != 0) {
-    return tl::unexpected(infra(fmt::format("cannot make shared memory for outputs: {}", errno_text(errno))));
+  if (!session->m_fault_fd || ftruncate(session->m_fault_fd.get(), static_cast<off_t>(k_page_bytes)) != 0) {
+    return tl::unexpected(infra(fmt::format("cannot make shared memory: {}", errno_text(errno))));
   }
-  // A worker that shrank the file under us would kill us with SIGBUS.
-  fcntl(session->m_output_fd.get(), F_ADD_SEALS, F_SEAL_SHRINK | F_SEAL_GROW);
   fcntl(session->m_fault_fd.get(), F_ADD_SEALS, F_SEAL_SHRINK | F_SEAL_GROW);
-  void* output = mmap(nullptr, session->m_output_size, PROT_READ | PROT_WRITE, MAP_SHARED, session->m_output_fd.get(), 0);
   void* fault = mmap(nullptr, k_page_bytes, PROT_READ | PROT_WRITE, MAP_SHARED, session->m_fault_fd.get(), 0);
-  if (output == MAP_FAILED || fault == MAP_FAILED) return tl::unexpected(infra("cannot map the worker's shared memory"));
-  session->m_output = static_cast<std::byte*>(output);
+  if (fault == MAP_FAILED) return tl::unexpected(infra("cannot map the worker's shared memory"));
   session->m_fault = static_cast<protocol::Fault*>(fault);
 
   int pair[2];
@@ -93,7 +87,7 @@ tl::expected<std::unique_ptr<Session>, Rejection> Session::start(const Case& c, 
   command.environment = {"LC_ALL=C", fmt::format("OMP_NUM_THREADS={}", threads), fmt::format("OPENBLAS_NUM_THREADS={}", threads)};
   command.descriptors = {{theirs.get(), protocol::k_control_fd},
                          {pool.read_only_fd(), protocol::k_input_fd},
-                         {session->m_output_fd.get(), protocol::k_output_fd},
+                         {session->m_memory->fd(), protocol::k_output_fd},
                          {session->m_fault_fd.get(), protocol::k_fault_fd}};
   box::Policy policy;
   policy.read_only = {"/usr", "/lib", "/lib64", "/etc/ld.so.cache", "/sys/devices/system/cpu", library};
@@ -104,7 +98,7 @@ tl::expected<std::unique_ptr<Session>, Rejection> Session::start(const Case& c, 
   policy.file_size_bytes = 1;  // a kernel writes no files
   policy.open_files = 32;
   if (defences.process_limits) {
-    policy.address_space_bytes = c.limits.memory_bytes + 2 * session->m_output_size + (4ULL << 30);
+    policy.address_space_bytes = c.limits.memory_bytes + 2 * session->m_memory->bytes() + (4ULL << 30);
     policy.processes = policy.allow_threads ? 256 : 0;
   }
   policy.no_namespaces = policy.no_landlock = policy.no_seccomp = !defences.sandbox;
@@ -115,6 +109,7 @@ tl::expected<std::unique_ptr<Session>, Rejection> Session::start(const Case& c, 
   auto child = os::Child::spawn(command, log.get());
   if (!child) return tl::unexpected(infra(child.error().line()));
   session->m_child.emplace(std::move(*child));
+  session->m_run_delay.emplace(session->m_child->inner_pid());
 
   if (auto rejection = session->map_shapes()) return tl::unexpected(*rejection);
   Request load;
@@ -147,9 +142,43 @@ tl::expected<std::unique_ptr<Session>, Rejection> Session::start(const Case& c, 
   return session;
 }
 
+Result<std::shared_ptr<OutputMemory>> OutputMemory::make(std::uint64_t bytes) {
+  std::shared_ptr<OutputMemory> memory(new OutputMemory);
+  memory->m_fd.reset(memfd_create("outputs", MFD_CLOEXEC | MFD_ALLOW_SEALING));
+  if (!memory->m_fd || ftruncate(memory->m_fd.get(), static_cast<off_t>(bytes)) != 0) {
+    return fail(ErrorCode::infra, fmt::format("cannot make shared memory of {} MiB for outputs: {}", bytes >> 20, errno_text(errno)));
+  }
+  // A worker that shrank the file under us would kill us with SIGBUS.
+  fcntl(memory->m_fd.get(), F_ADD_SEALS, F_SEAL_SHRINK | F_SEAL_GROW);
+  void* view = mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_SHARED, memory->m_fd.get(), 0);
+  if (view == MAP_FAILED) return fail(ErrorCode::infra, fmt::format("cannot map the outputs: {}", errno_text(errno)));
+  memory->m_view = static_cast<std::byte*>(view);
+  memory->m_bytes = bytes;
+  return memory;
+}
+
+OutputMemory::~OutputMemory() {
+  if (m_view != nullptr) munmap(m_view, m_bytes);
+}
+
+std::optional<Rejection> Session::take_output_memory(std::uint64_t bytes) {
+  if (m_options.store != nullptr) {
+    for (const auto& memory : *m_options.store) {
+      if (memory.use_count() == 1 && memory->bytes() == bytes) m_memory = memory;
+    }
+  }
+  if (!m_memory) {
+    auto made = OutputMemory::make(bytes);
+    if (!made) return infra(made.error().line());
+    m_memory = std::move(*made);
+    if (m_options.store != nullptr) m_options.store->push_back(m_memory);
+  }
+  m_output = m_memory->view();
+  return std::nullopt;
+}
+
 Session::~Session() {
   if (m_child) m_child->kill_group();
-  if (m_output != nullptr) munmap(m_output, m_output_size);
   if (m_fault != nullptr) munmap(m_fault, k_page_bytes);
 }
 
@@ -230,7 +259,9 @@ std::optional<Rejection> Session::prepare(std::size_t shape, std::size_t slot, s
     if (!argument.is_buffer || argument.read_only()) continue;
     std::byte* pages = m_output + state.offset[a];
     if (m_options.defences.poison) {
-      const std::uint64_t whole = argument.role == Role::workspace ? k_whole_poison_bytes : ~0ULL;
+      // The first calls of a process find the whole workspace poisoned, later ones a line a page of a large one.
+      const bool sparse = argument.role == Role::workspace && m_calls_made > 3 * m_slots.size();
+      const std::uint64_t whole = sparse ? k_whole_poison_bytes : ~0ULL;
       // The slack on both sides carries the same pattern: a byte that changed there is a write out of bounds.
       const std::uint64_t slack_after = argument.pages * k_page_bytes - state.shift[a] - argument.bytes;
       poison(pages, Dtype::u64, state.shift[a], state.poison_seed);
@@ -306,7 +337,7 @@ tl::expected<CallTimes, Rejection> Session::call(std::size_t shape, std::size_t 
   request.calls = static_cast<std::uint32_t>(calls);
   request.nonce = m_rng.next();
   CallTimes times;
-  const std::int64_t delay_before = os::run_delay_ns(pid);
+  const std::int64_t delay_before = m_run_delay->ns();
   const std::int64_t cpu_before = os::process_cpu_ns(pid);
   if (m_last_cpu_ns >= 0) times.idle_cpu_ms = std::max(0.0, static_cast<double>(cpu_before - m_last_cpu_ns) * 1e-6);
   const std::int64_t before = monotonic_ns();
@@ -314,7 +345,7 @@ tl::expected<CallTimes, Rejection> Session::call(std::size_t shape, std::size_t 
   const std::int64_t after = monotonic_ns();
   if (!reply) return tl::unexpected(reply.error());
   const std::int64_t cpu_after = os::process_cpu_ns(pid);
-  const std::int64_t delay_after = os::run_delay_ns(pid);
+  const std::int64_t delay_after = m_run_delay->ns();
   m_last_cpu_ns = cpu_after;
   if (reply->status != ReplyStatus::ok) return tl::unexpected(infra("the worker refused a call"));
   if (m_options.defences.float_mode && reply->float_mode_changed != 0) {
@@ -325,6 +356,7 @@ tl::expected<CallTimes, Rejection> Session::call(std::size_t shape, std::size_t 
   }
   times.wall_ms = std::max(0.0, static_cast<double>(after - before) * 1e-6 - m_empty_wall_ms) / calls;
   times.cpu_ms = std::max(0.0, static_cast<double>(cpu_after - cpu_before) * 1e-6 - m_empty_cpu_ms) / calls;
+  ++m_calls_made;
   m_kernel_cpu_ms += times.cpu_ms * calls;
   times.waited_ms = delay_before >= 0 ? static_cast<double>(delay_after - delay_before) * 1e-6 / calls : 0;
   if (!m_options.defences.outside_clock) {

@@ -24,7 +24,29 @@ struct Rejection {
   [[nodiscard]] bool infra() const { return reason == Reason::infra; }
 };
 
+/// Shared memory for a worker's outputs. Kept from one worker to the next: fresh pages cost both sides more than
+/// everything else about a short evaluation. Whatever a dead worker left in it is poisoned before a new one looks.
+class OutputMemory {
+ public:
+  [[nodiscard]] static Result<std::shared_ptr<OutputMemory>> make(std::uint64_t bytes);
+  OutputMemory(const OutputMemory&) = delete;
+  OutputMemory& operator=(const OutputMemory&) = delete;
+  ~OutputMemory();
+  [[nodiscard]] int fd() const { return m_fd.get(); }
+  [[nodiscard]] std::byte* view() const { return m_view; }
+  [[nodiscard]] std::uint64_t bytes() const { return m_bytes; }
+
+ private:
+  OutputMemory() = default;
+  UniqueFd m_fd;
+  std::byte* m_view = nullptr;
+  std::uint64_t m_bytes = 0;
+};
+/// Those that no session holds at the moment are used again.
+using OutputStore = std::vector<std::shared_ptr<OutputMemory>>;
+
 struct SessionOptions {
+  OutputStore* store = nullptr;  ///< nullptr: memory of its own
   Defences defences;
   int cpu = -1;                  ///< core to measure on; -1 = any (several threads)
   std::string log_path;          ///< what the worker prints goes here; "" = nowhere
@@ -87,20 +109,24 @@ class Session {
   const Case* m_case = nullptr;
   const InputPool* m_pool = nullptr;
   SessionOptions m_options;
-  UniqueFd m_control, m_output_fd, m_fault_fd;
-  std::byte* m_output = nullptr;
-  std::uint64_t m_output_size = 0;
+  [[nodiscard]] std::optional<Rejection> take_output_memory(std::uint64_t bytes);
+
+  UniqueFd m_control, m_fault_fd;
+  std::shared_ptr<OutputMemory> m_memory;
+  std::byte* m_output = nullptr;  ///< m_memory's view
   protocol::Fault* m_fault = nullptr;
   std::optional<os::Child> m_child;
+  std::optional<os::RunDelay> m_run_delay;
   std::vector<std::vector<SlotState>> m_slots;
   std::vector<std::vector<bool>> m_seen;
   Rng m_rng{0};
   double m_empty_cpu_ms = 0, m_empty_wall_ms = 0;
   std::int64_t m_last_cpu_ns = -1;
   double m_kernel_cpu_ms = 0;
+  std::uint64_t m_calls_made = 0;
 };
 
-/// Largest workspace that is poisoned whole before each call.
-constexpr std::uint64_t k_whole_poison_bytes = 4ULL << 20;
+/// Largest workspace that is poisoned whole before each call; of larger ones a line a page.
+constexpr std::uint64_t k_whole_poison_bytes = 64ULL << 10;
 
 }  // namespace tunesmith::bench

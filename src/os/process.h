@@ -96,6 +96,15 @@ class Child {
 [[nodiscard]] std::int64_t process_cpu_ns(pid_t pid);
 /// Nanoseconds the process's main thread waited for a core so far (/proc/PID/schedstat); -1 when unknown.
 [[nodiscard]] std::int64_t run_delay_ns(pid_t pid);
+/// The same, read again and again: keeps the file open.
+class RunDelay {
+ public:
+  explicit RunDelay(pid_t pid);
+  [[nodiscard]] std::int64_t ns() const;
+
+ private:
+  UniqueFd m_file;
+};
 [[nodiscard]] int thread_count(pid_t pid);
 [[nodiscard]] std::uint64_t peak_rss_bytes(pid_t pid);
 /// user+system CPU of this process and its reaped children, in milliseconds.

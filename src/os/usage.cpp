@@ -1,9 +1,14 @@
 // What a process has used, read from outside: the payload has no say in these numbers.
+#include <fcntl.h>
+#include <fmt/format.h>
 #include <sys/resource.h>
 #include <time.h>
+#include <unistd.h>
 
 #include <cstdlib>
+#include <cstring>
 
+#include "base/text.h"
 #include "os/process.h"
 
 namespace tunesmith::os {
@@ -35,6 +40,17 @@ std::int64_t run_delay_ns(pid_t pid) {
   const std::size_t space = text->find(' ');
   if (space == std::string::npos) return -1;
   return std::strtoll(text->c_str() + space + 1, nullptr, 10);
+}
+
+RunDelay::RunDelay(pid_t pid) : m_file(open(fmt::format("/proc/{}/schedstat", pid).c_str(), O_RDONLY | O_CLOEXEC)) {}
+
+std::int64_t RunDelay::ns() const {
+  char text[96];
+  const ssize_t got = pread(m_file.get(), text, sizeof text - 1, 0);
+  if (got <= 0) return -1;
+  text[got] = '\0';
+  const char* space = std::strchr(text, ' ');
+  return space == nullptr ? -1 : std::strtoll(space + 1, nullptr, 10);
 }
 
 int thread_count(pid_t pid) { return static_cast<int>(status_number(pid, "Threads")); }
