@@ -31,6 +31,12 @@ double thread_cpu_ms() {
 
 std::string compiler_of(const std::string& language) { return language == "c" ? "/usr/bin/gcc" : "/usr/bin/g++"; }
 
+bool fast_math(const std::vector<std::string>& flags) {
+  return std::any_of(flags.begin(), flags.end(), [](const std::string& flag) {
+    return flag == "-ffast-math" || flag == "-Ofast" || flag == "-funsafe-math-optimizations";
+  });
+}
+
 /// A folder that the sandboxed compiler can write.
 Status make_work_folder(const std::string& path) {
   TS_TRY(make_folders(path, 0700));
@@ -122,6 +128,9 @@ Built Builder::build(const BuildJob& job) {
   for (const std::string& flag : job.flags) (flag.starts_with("-l") ? libraries : command.argv).push_back(flag);
   for (const std::string& flag : job.source->flags) (flag.starts_with("-l") ? libraries : command.argv).push_back(flag);
   for (const auto& [name, value] : job.macros) command.argv.push_back(fmt::format("-D{}={}", name, value));
+  // Without the compiler's start-up files a library has no constructor but the candidate's own, and -ffast-math
+  // does not bring one that switches denormals off for the whole process.
+  if (!job.trusted || fast_math(job.flags)) command.argv.emplace_back("-nostartfiles");
   command.argv.insert(command.argv.end(), units.begin(), units.end());
   command.argv.insert(command.argv.end(), {"-Wl,-z,relro,-z,now,--build-id=sha1", "-o", work + "/out.so"});
   command.argv.insert(command.argv.end(), libraries.begin(), libraries.end());
@@ -134,6 +143,9 @@ Built Builder::build(const BuildJob& job) {
   if (m_defences.sandbox) {
     box::Policy policy;
     policy.read_only = {"/usr", "/lib", "/lib64", "/bin", "/etc/ld.so.cache", "/etc/alternatives"};
+    for (const std::string& flag : job.flags) {
+      if (flag.starts_with("-I")) policy.read_only.push_back(flag.substr(2));
+    }
     policy.read_write = {work};
     policy.cpu_seconds = static_cast<std::uint64_t>(2 * m_case.limits.build_seconds) + 1;
     policy.file_size_bytes = 256ULL << 20;

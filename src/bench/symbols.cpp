@@ -91,8 +91,7 @@ Result<LibraryFacts> read_library(std::string_view bytes) {
     const auto section = at<Elf64_Shdr>(bytes, header->e_shoff + std::uint64_t{i} * header->e_shentsize);
     if (!section) return malformed();
     if (section->sh_type == SHT_INIT_ARRAY) {
-      const std::size_t entries = section->sh_size / 8;
-      facts.constructors = entries > 0 ? entries - 1 : 0;  // frame_dummy is the compiler's
+      facts.constructors = section->sh_size / 8;
     }
     if (section->sh_type != SHT_DYNSYM && section->sh_type != SHT_DYNAMIC) continue;
     const auto strings = at<Elf64_Shdr>(bytes, header->e_shoff + std::uint64_t{section->sh_link} * header->e_shentsize);
