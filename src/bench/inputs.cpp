@@ -26,6 +26,15 @@ std::uint16_t to_bf16(float value) {
   return static_cast<std::uint16_t>(bits >> 16);
 }
 
+/// A double as f32 by round-to-odd: what is rounded to half precision afterwards is as if rounded once.
+float narrow_to_odd(double value) {
+  const auto near = static_cast<float>(value);
+  if (std::isnan(value) || static_cast<double>(near) == value) return near;
+  std::uint32_t bits = std::bit_cast<std::uint32_t>(near);
+  if (std::fabs(static_cast<double>(near)) > std::fabs(value)) --bits;  // towards zero
+  return std::bit_cast<float>(bits | 1U);
+}
+
 float from_bf16(std::uint16_t bits) { return std::bit_cast<float>(static_cast<std::uint32_t>(bits) << 16); }
 
 std::uint16_t to_f16(float value) {
@@ -98,8 +107,8 @@ void write_element(std::byte* to, Dtype dtype, std::uint64_t i, double value) {
   switch (dtype) {
     case Dtype::f64: store(to, i, value); break;
     case Dtype::f32: store(to, i, static_cast<float>(value)); break;
-    case Dtype::f16: store(to, i, to_f16(static_cast<float>(value))); break;
-    case Dtype::bf16: store(to, i, to_bf16(static_cast<float>(value))); break;
+    case Dtype::f16: store(to, i, to_f16(narrow_to_odd(value))); break;
+    case Dtype::bf16: store(to, i, to_bf16(narrow_to_odd(value))); break;
     case Dtype::i64: store(to, i, static_cast<std::int64_t>(value)); break;
     case Dtype::i32: store(to, i, static_cast<std::int32_t>(value)); break;
     case Dtype::i16: store(to, i, static_cast<std::int16_t>(value)); break;

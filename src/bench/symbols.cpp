@@ -82,6 +82,7 @@ Result<LibraryFacts> read_library(std::string_view bytes) {
   const auto header = at<Elf64_Ehdr>(bytes, 0);
   if (!header || std::memcmp(header->e_ident, ELFMAG, SELFMAG) != 0 || header->e_ident[EI_CLASS] != ELFCLASS64) return malformed();
   LibraryFacts facts;
+  bool dynamic = false;
   for (unsigned i = 0; i < header->e_phnum; ++i) {
     const auto segment = at<Elf64_Phdr>(bytes, header->e_phoff + std::uint64_t{i} * header->e_phentsize);
     if (!segment) return malformed();
@@ -91,7 +92,7 @@ Result<LibraryFacts> read_library(std::string_view bytes) {
     const auto section = at<Elf64_Shdr>(bytes, header->e_shoff + std::uint64_t{i} * header->e_shentsize);
     if (!section) return malformed();
     if (section->sh_type == SHT_INIT_ARRAY) {
-      facts.constructors = section->sh_size / 8;
+      facts.constructors += section->sh_size / 8;
     }
     if (section->sh_type != SHT_DYNSYM && section->sh_type != SHT_DYNAMIC) continue;
     const auto strings = at<Elf64_Shdr>(bytes, header->e_shoff + std::uint64_t{section->sh_link} * header->e_shentsize);
@@ -103,15 +104,19 @@ Result<LibraryFacts> read_library(std::string_view bytes) {
         if (symbol->st_shndx == SHN_UNDEF) facts.imports.push_back(text_at(bytes, strings->sh_offset + symbol->st_name));
       }
     } else {
+      dynamic = true;
       for (std::uint64_t j = 0; j < section->sh_size / sizeof(Elf64_Dyn); ++j) {
         const auto entry = at<Elf64_Dyn>(bytes, section->sh_offset + j * sizeof(Elf64_Dyn));
         if (!entry) return malformed();
         if (entry->d_tag == DT_NULL) break;
         if (entry->d_tag == DT_NEEDED) facts.needed.push_back(text_at(bytes, strings->sh_offset + entry->d_un.d_val));
+        if (entry->d_tag == DT_INIT) ++facts.constructors;  // a function called _init, older than .init_array
         if (entry->d_tag == DT_RPATH || entry->d_tag == DT_RUNPATH) facts.search_path = true;
       }
     }
   }
+  // Nothing to read is not the same as nothing asked for.
+  if (!dynamic) return malformed();
   return facts;
 }
 

@@ -12,7 +12,7 @@ namespace tunesmith::bench {
 struct LibraryFacts {
   std::vector<std::string> imports;  ///< undefined dynamic symbols
   std::vector<std::string> needed;   ///< DT_NEEDED
-  std::size_t constructors = 0;      ///< entries of .init_array; the builder links without the compiler's own one
+  std::size_t constructors = 0;      ///< entries of .init_array and DT_INIT; the builder links without the compiler's own one
   bool search_path = false;          ///< DT_RPATH or DT_RUNPATH is set
   std::uint64_t code_bytes = 0;      ///< executable segments
 };
