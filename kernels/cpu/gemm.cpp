@@ -201,12 +201,15 @@ __attribute__((noinline)) void tile(const float* a, long lda, const float* b, lo
 
 // Copies `rows` rows of A so that MR of them stand side by side for each k; missing rows are zero.
 void pack_a_tile(float* __restrict to, const float* from, long lda, long rows, long depth) {
-  for (long i = 0; i < MR; ++i) {
-    if (i < rows) {
-      for (long p = 0; p < depth; ++p) to[p * MR + i] = from[i * lda + p];
-    } else {
-      for (long p = 0; p < depth; ++p) to[p * MR + i] = 0;
+  if (rows == MR) {
+    for (long p = 0; p < depth; ++p) {
+#define COPY_ROW(i) to[p * MR + (i)] = from[(i) * lda + p];
+      EACH_ROW(COPY_ROW)
     }
+    return;
+  }
+  for (long p = 0; p < depth; ++p) {
+    for (long i = 0; i < MR; ++i) to[p * MR + i] = i < rows ? from[i * lda + p] : 0;
   }
 }
 
