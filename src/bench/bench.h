@@ -44,6 +44,7 @@ struct Opening {
 struct Built {
   BuildEvidence evidence;
   std::string library;            ///< path; "" unless evidence.outcome is ok
+  std::string glue;               ///< library that calls it, for libraries that we did not compile; "" otherwise
 };
 
 class Bench {

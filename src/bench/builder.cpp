@@ -103,7 +103,7 @@ Built Builder::build(const BuildJob& job) {
   const std::string work = fmt::format("{}/build-{}-{}", m_folder, job.identity.substr(0, 16), static_cast<int>(job.glue));
   if (auto made = make_work_folder(work); !made) return infra(made.error());
   std::vector<std::string> units;
-  for (std::size_t i = 0; i < job.source->files.size(); ++i) {
+  for (std::size_t i = 0; job.text.empty() && i < job.source->files.size(); ++i) {
     const std::string& path = job.source->files[i];
     std::string text;
     if (const auto patched = job.patched.find(path); patched != job.patched.end()) {
@@ -119,7 +119,7 @@ Built Builder::build(const BuildJob& job) {
     if (i > 0 && unit) units.push_back(copy);
   }
   const std::string glue = work + (job.source->language == "c" ? "/tunesmith_glue.c" : "/tunesmith_glue.cpp");
-  if (auto wrote = write_scratch(glue, glue_source(m_case, *job.source, job.glue, job.widen)); !wrote) return infra(wrote.error());
+  if (auto wrote = write_scratch(glue, job.text.empty() ? glue_source(m_case, *job.source, job.glue, job.widen) : job.text); !wrote) return infra(wrote.error());
   units.insert(units.begin(), glue);
 
   os::Command command;

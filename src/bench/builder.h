@@ -21,6 +21,8 @@ struct BuildJob {
   std::map<std::string, std::string> patched;  ///< texts that replace files of the source set
   GlueKind glue = GlueKind::plain;
   bool widen = false;
+  /// Compile this text alone instead of glue and sources (the glue of a library that somebody else built).
+  std::string text;
   bool trusted = false;                        ///< the engineer's own (baseline, reference): symbols are not checked
   std::string identity;                        ///< names the library and its log
 };

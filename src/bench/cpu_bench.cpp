@@ -15,6 +15,7 @@
 #include "bench/pinning.h"
 #include "bench/references.h"
 #include "bench/source_reference.h"
+#include "case/flags.h"
 #include "stats/descriptive.h"
 
 namespace tunesmith::bench {
@@ -22,7 +23,6 @@ namespace tunesmith::bench {
 namespace {
 
 constexpr std::size_t k_sets_small = 12;   // new content for a dozen calls of a fresh process
-constexpr double k_budget_factor = 32;     // a different order of summation errs a few times more, half precision thousands of times
 constexpr double k_budget_floor = 1e-6;    // of the output's scale: four units in the last place of f32
 constexpr double k_confirm_seconds = 60;   // at most, over all shapes
 constexpr double k_confirm_spread_seconds = 10;  // plateaus of a shared machine last up to tens of seconds
@@ -45,16 +45,6 @@ std::size_t affordable_sets(double flops) {
   if (flops > 2e9) return 2;
   if (flops > 1e8) return 4;
   return k_sets_small;
-}
-
-std::string substitute(std::string flag, const space::Space& space, const space::Config& config) {
-  for (std::size_t i = 0; i < space.parameters().size(); ++i) {
-    const std::string name = "{" + space.parameters()[i].name + "}";
-    for (std::size_t at = flag.find(name); at != std::string::npos; at = flag.find(name)) {
-      flag.replace(at, name.size(), space::macro_text(space.value(config, i)));
-    }
-  }
-  return flag;
 }
 
 Built refused(const std::string& identity, Reason reason, const std::string& detail) {
@@ -92,12 +82,12 @@ CompareRules CpuBench::rules() const {
   rules.tolerance = m_case.tolerance;
   rules.nan_rule = m_defences.check_nan;
   rules.every_element = m_defences.check_every_element;
-  if (m_defences.baseline_budget && m_baseline_error >= 0 && m_pool) {
+  if (m_defences.baseline_budget && m_case.tolerance.baseline_factor > 0 && m_baseline_error >= 0 && m_pool) {
     double scale = 0;
     for (const ShapeInputs& inputs : m_pool->shapes()) {
       for (const double s : inputs.output_scale) scale = std::max(scale, s);
     }
-    rules.budget = std::max(k_budget_factor * m_baseline_error, k_budget_floor * scale);
+    rules.budget = std::max(m_case.tolerance.baseline_factor * m_baseline_error, k_budget_floor * scale);
   }
   return rules;
 }
@@ -121,7 +111,7 @@ Result<BuildJob> CpuBench::job_of(const Candidate& candidate, const std::string&
   BuildJob job;
   job.source = &m_case.source;
   job.identity = identity;
-  for (const std::string& flag : m_case.flags) job.flags.push_back(substitute(flag, m_case.space, candidate.config));
+  TS_ASSIGN(job.flags, fill_placeholders(m_case.flags, m_case.space, candidate.config));
   for (std::size_t i = 0; i < m_case.space.parameters().size(); ++i) {
     job.macros.emplace_back(m_case.space.parameters()[i].name, space::macro_text(m_case.space.value(candidate.config, i)));
   }
@@ -186,7 +176,7 @@ CpuBench::Started CpuBench::start(const InputPool& pool, const Contender& conten
   options.trusted = contender.trusted;
   options.stop = m_options.stop;
   if (!m_options.run_folder.empty() && !log_name.empty()) options.log_path = m_options.run_folder + "/logs/" + log_name;
-  return Session::start(m_case, pool, contender.library, options);
+  return Session::start(m_case, pool, contender.what, options);
 }
 
 CpuBench::Started& CpuBench::incumbent_session() {
@@ -373,7 +363,7 @@ Evidence CpuBench::measure(const Candidate&, const Built& built) {
   if (!lock) return reject({Reason::infra, lock.error().line()});
   const PinnedThread pinned(m_core);
 
-  const Contender contender{built.library, false};
+  const Contender contender{{built.library, built.glue}, false};
   Started session = start(*m_pool, contender, built.evidence.identity.substr(0, 16) + ".run.log");
   if (!session) return reject(session.error());
   evidence.isolation = (*session)->layers().text();
@@ -406,7 +396,6 @@ Evidence CpuBench::measure(const Candidate&, const Built& built) {
   evidence.log_ratio_to_baseline = m_incumbent_log_ratio + evidence.log_ratio;
   evidence.wall_ms = static_cast<double>(monotonic_ns() - started_ns) * 1e-6;
   worker_overhead_ms += (*session)->overhead_cpu_ms();
-  if (getenv("DBG")) fmt::print("worker {:.2f} own {:.2f}\n", worker_overhead_ms, process_cpu_ms() - own_before_ms);
   evidence.overhead_cpu_ms = evidence.build.overhead_cpu_ms + worker_overhead_ms + process_cpu_ms() - own_before_ms;
   return evidence;
 }
@@ -422,7 +411,7 @@ Status CpuBench::set_incumbent(const Candidate* candidate, const Built* built, d
     if (built->evidence.outcome != BuildEvidence::Outcome::ok) {
       return fail(ErrorCode::infra, "the incumbent does not build any more: " + built->evidence.detail);
     }
-    next = Contender{built->library, false};
+    next = Contender{{built->library, built->glue}, false};
   }
   m_incumbent = next;
   m_incumbent_log_ratio = candidate != nullptr ? log_ratio_to_baseline : 0;
@@ -439,12 +428,12 @@ Status CpuBench::open_canaries(const Built& wrong, const Built& slow, Session& b
     if (built->evidence.outcome != BuildEvidence::Outcome::ok) return broken("a mutant of the baseline does not build: " + built->evidence.detail);
   }
   if (m_defences.check_results) {
-    Started mutant = start(*m_pool, {wrong.library, true});
+    Started mutant = start(*m_pool, {{wrong.library, wrong.glue}, true});
     if (!mutant) return broken("the wrong mutant does not start: " + mutant.error().detail);
     std::vector<ShapeEvidence> shapes = blank_shapes(*m_pool);
     if (!check_all(*m_pool, **mutant, shapes)) return broken("a mutant with one wrong element passes");
   }
-  Started mutant = start(*m_pool, {slow.library, true});
+  Started mutant = start(*m_pool, {{slow.library, slow.glue}, true});
   if (!mutant) return broken("the slow mutant does not start: " + mutant.error().detail);
   HeatOptions options;
   options.check = false;
@@ -453,6 +442,16 @@ Status CpuBench::open_canaries(const Built& wrong, const Built& slow, Session& b
   if (heat.rejection) return broken("the slow mutant fails: " + heat.rejection->detail);
   if (heat.comparison != Comparison::slower) return broken("a mutant that does its work twice does not show as slower");
   return {};
+}
+
+Result<CpuBench::BaselineBuilds> CpuBench::build_baseline() {
+  TS_ASSIGN(BuildJob plain, baseline_job());
+  BuildJob wrong = plain, slow = plain;
+  wrong.glue = GlueKind::wrong;
+  slow.glue = GlueKind::slow;
+  wrong.trusted = slow.trusted = true;
+  std::vector<Built> built = m_builder.build_all({plain, wrong, slow}, m_options.build_jobs);
+  return BaselineBuilds{std::move(built[0]), std::move(built[1]), std::move(built[2])};
 }
 
 Result<Opening> CpuBench::open() {
@@ -465,17 +464,13 @@ Result<Opening> CpuBench::open() {
   m_pool.emplace(std::move(pool));
   TS_TRY(lint_tolerance(m_case, *m_pool, rules()));
 
-  TS_ASSIGN(BuildJob baseline_plain, baseline_job());
-  BuildJob wrong = baseline_plain, slow = baseline_plain;
-  wrong.glue = GlueKind::wrong;
-  slow.glue = GlueKind::slow;
-  wrong.trusted = slow.trusted = true;
-  const std::vector<Built> built = m_builder.build_all({baseline_plain, wrong, slow}, m_options.build_jobs);
-  if (built[0].evidence.outcome != BuildEvidence::Outcome::ok) {
-    return fail(ErrorCode::invalid, "the baseline does not build: " + built[0].evidence.detail,
-                built[0].evidence.log_path.empty() ? "" : "the full log is " + built[0].evidence.log_path, Place{m_case.file, 0, 0, "/baseline"});
+  TS_ASSIGN(const BaselineBuilds built, build_baseline());
+  if (built.plain.evidence.outcome != BuildEvidence::Outcome::ok) {
+    return fail(ErrorCode::invalid, "the baseline does not build: " + built.plain.evidence.detail,
+                built.plain.evidence.log_path.empty() ? "" : "the full log is " + built.plain.evidence.log_path,
+                Place{m_case.file, 0, 0, "/baseline"});
   }
-  m_baseline = Contender{built[0].library, m_case.baseline.kind == Baseline::Kind::source};
+  m_baseline = Contender{{built.plain.library, built.plain.glue}, m_case.baseline.kind == Baseline::Kind::source};
   m_incumbent = m_baseline;
 
   TS_ASSIGN(const MeasuringLock lock, MeasuringLock::take());
@@ -486,7 +481,7 @@ Result<Opening> CpuBench::open() {
                 Place{m_case.file, 0, 0, "/baseline"});
   }
   opening.isolation = (*session)->layers().text();
-  opening.baseline.build = built[0].evidence;
+  opening.baseline.build = built.plain.evidence;
   opening.baseline.build.compiler = m_toolchain;
   opening.baseline.machine = m_machine.cpu_model;
   opening.baseline.isolation = opening.isolation;
@@ -499,7 +494,7 @@ Result<Opening> CpuBench::open() {
   m_baseline_error = 0;
   for (const ShapeEvidence& shape : opening.baseline.shapes) m_baseline_error = std::max(m_baseline_error, shape.check.max_abs_error);
 
-  TS_TRY(open_canaries(built[1], built[2], **session));
+  TS_TRY(open_canaries(built.wrong, built.slow, **session));
   // The baseline against itself: its times, and a first A/A round.
   HeatOptions options;
   options.maximum_pairs = options.minimum_pairs;
@@ -547,7 +542,7 @@ Evidence CpuBench::confirm(const Candidate& candidate) {
   auto lock = MeasuringLock::take();
   if (!lock) return reject({Reason::infra, lock.error().line()});
   const PinnedThread pinned(m_core);
-  const Contender contender{first.library, false};
+  const Contender contender{{first.library, first.glue}, false};
 
   if (!m_case.held_out_shapes.empty()) {
     auto held_out = make_pool(m_case.held_out_shapes, derive_seed(evidence.seed, "held out"), 2);

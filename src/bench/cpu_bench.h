@@ -20,7 +20,7 @@ namespace tunesmith::bench {
 
 /// A library that can be raced.
 struct Contender {
-  std::string library;
+  Loadable what;
   bool trusted = false;
 };
 
@@ -50,6 +50,11 @@ class CpuBench : public Bench {
     double alpha = 0.01;
   };
 
+  /// The baseline and its two canaries, wrong and slow, in this order.
+  struct BaselineBuilds {
+    Built plain, wrong, slow;
+  };
+  [[nodiscard]] virtual Result<BaselineBuilds> build_baseline();
   [[nodiscard]] Result<BuildJob> job_of(const Candidate& candidate, const std::string& identity) const;
   [[nodiscard]] Result<BuildJob> baseline_job() const;
   [[nodiscard]] Result<InputPool> make_pool(const std::vector<Shape>& shapes, std::uint64_t seed, std::size_t sets);

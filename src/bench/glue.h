@@ -15,4 +15,7 @@ enum class GlueKind { plain, wrong, slow };
 /// `widen`: float buffers and scalars are passed as double (references compiled with -Dreal=double).
 [[nodiscard]] std::string glue_source(const Case& c, const SourceSet& source, GlueKind kind = GlueKind::plain, bool widen = false);
 
+/// The same for a library that somebody else built: its entry is bound at load, by tunesmith_bind(address).
+[[nodiscard]] std::string bound_glue_source(const Case& c, GlueKind kind = GlueKind::plain);
+
 }  // namespace tunesmith::bench

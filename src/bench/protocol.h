@@ -38,6 +38,8 @@ struct Request {
   std::uint32_t calls = 0;     ///< run: calls, one a slot, round robin
   std::uint64_t nonce = 0;     ///< the reply repeats it
   char path[512] = {};         ///< load: shared library
+  char glue[512] = {};         ///< load: library that calls an entry of `path`; empty when `path` holds tunesmith_call
+  char entry[128] = {};        ///< load: with a glue, the symbol that it is bound to
 };
 // map_shape is followed, in the same packet, by slots * arguments Regions; map_slot by arguments Regions,
 // of which only the read-only ones are looked at.

@@ -20,6 +20,7 @@ constexpr int k_most_calls = 256;
 // A candidate this much slower is dropped at once: the costliest mistake would be to keep measuring it.
 const double k_hopeless_first = std::log(3.0);
 const double k_hopeless_third = std::log(1.35);
+constexpr std::size_t k_futile_pairs = 18;
 
 double median_of(const std::vector<double>& values) { return values.empty() ? 0 : stats::median(values); }
 
@@ -204,6 +205,8 @@ RaceEnd Race::run(TimingEvidence& timing, CheckEvidence& check) {
       ++next_look;
       result = stats::look(ratios, m_options.paired);
       if (result.decided) break;
+      // No better than the incumbent so far: the rest of the samples would only tell SAME from AMBIGUOUS, and neither is kept.
+      if (m_options.give_up_early && ratios.size() >= k_futile_pairs && result.median > -m_options.paired.minimum_effect / 2) break;
     }
   }
 

@@ -37,7 +37,7 @@ std::size_t slot_count(const ShapeLayout& layout) {
 }  // namespace
 
 tl::expected<std::unique_ptr<Session>, Rejection> Session::start(const Case& c, const InputPool& pool,
-                                                                const std::string& library, const SessionOptions& options) {
+                                                                const Loadable& library, const SessionOptions& options) {
   std::unique_ptr<Session> session(new Session);
   session->m_case = &c;
   session->m_pool = &pool;
@@ -90,7 +90,8 @@ tl::expected<std::unique_ptr<Session>, Rejection> Session::start(const Case& c, 
                          {session->m_memory->fd(), protocol::k_output_fd},
                          {session->m_fault_fd.get(), protocol::k_fault_fd}};
   box::Policy policy;
-  policy.read_only = {"/usr", "/lib", "/lib64", "/etc/ld.so.cache", "/sys/devices/system/cpu", library};
+  policy.read_only = {"/usr", "/lib", "/lib64", "/etc/ld.so.cache", "/sys/devices/system/cpu", library.library};
+  if (!library.glue.empty()) policy.read_only.push_back(library.glue);
   policy.allow_exec = false;
   policy.allow_fork = !defences.process_limits;
   policy.allow_threads = options.trusted || threads > 1 || !defences.one_thread;
@@ -115,8 +116,12 @@ tl::expected<std::unique_ptr<Session>, Rejection> Session::start(const Case& c, 
   Request load;
   load.op = Op::load;
   load.nonce = session->m_rng.next();
-  if (library.size() >= sizeof load.path) return tl::unexpected(infra("the library's path is too long"));
-  std::memcpy(load.path, library.c_str(), library.size() + 1);
+  if (library.library.size() >= sizeof load.path || library.glue.size() >= sizeof load.glue || c.source.entry.size() >= sizeof load.entry) {
+    return tl::unexpected(infra("the library's path or the entry's name is too long"));
+  }
+  std::memcpy(load.path, library.library.c_str(), library.library.size() + 1);
+  std::memcpy(load.glue, library.glue.c_str(), library.glue.size() + 1);
+  std::memcpy(load.entry, c.source.entry.c_str(), c.source.entry.size() + 1);
   auto reply = session->exchange(&load, sizeof load, k_setup_seconds);
   if (!reply) return tl::unexpected(reply.error());
   if (reply->status != ReplyStatus::ok) {

@@ -45,6 +45,12 @@ class OutputMemory {
 /// Those that no session holds at the moment are used again.
 using OutputStore = std::vector<std::shared_ptr<OutputMemory>>;
 
+/// A library with tunesmith_call, or one with an entry of its own and the glue that calls it.
+struct Loadable {
+  std::string library;
+  std::string glue;  ///< "" = none
+};
+
 struct SessionOptions {
   OutputStore* store = nullptr;  ///< nullptr: memory of its own
   Defences defences;
@@ -66,7 +72,7 @@ class Session {
  public:
   /// Starts a worker, maps every shape of the pool, loads `library`.
   [[nodiscard]] static tl::expected<std::unique_ptr<Session>, Rejection> start(const Case& c, const InputPool& pool,
-                                                                               const std::string& library,
+                                                                               const Loadable& library,
                                                                                const SessionOptions& options);
   ~Session();
 

@@ -28,7 +28,7 @@ Status compute_source_reference(const Case& c, InputPool& pool, Builder& builder
   SessionOptions options;
   options.defences = defences;
   options.trusted = true;
-  auto session = Session::start(patient, wide, built.library, options);
+  auto session = Session::start(patient, wide, {built.library, {}}, options);
   if (!session) return fail(ErrorCode::invalid, "the reference does not run: " + session.error().detail, "", Place{c.file, 0, 0, "/reference/source"});
   for (std::size_t shape = 0; shape < pool.shapes().size(); ++shape) {
     ShapeInputs& inputs = pool.shapes()[shape];

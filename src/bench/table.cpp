@@ -2,6 +2,7 @@
 
 #include "base/text.h"
 #include "bench/bench.h"
+#include "bench/command_bench.h"
 #include "bench/cpu_bench.h"
 
 namespace tunesmith::bench {
@@ -9,6 +10,7 @@ namespace tunesmith::bench {
 const std::vector<BackendInfo>& backend_table() {
   static const std::vector<BackendInfo> table = {
       {"cpu", "C and C++ kernels, compiled and timed on this machine's CPU", make_cpu_bench},
+      {"command", "your own build and run lines: any language, any build system", make_command_bench},
   };
   return table;
 }

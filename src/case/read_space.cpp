@@ -158,7 +158,7 @@ Status read_baseline(const Node& root, const Context& context, Case& c) {
 Status read_tolerance(const Node& root, Case& c) {
   const auto node = root.find("tolerance");
   if (!node) return {};
-  TS_TRY(node->only_keys({"absolute", "relative", "bit_exact"}));
+  TS_TRY(node->only_keys({"absolute", "relative", "bit_exact", "baseline_factor"}));
   TS_ASSIGN(c.tolerance.bit_exact, node->bool_or("bit_exact", false));
   const auto read = [&](const char* key, double& into) -> Status {
     const auto found = node->find(key);
@@ -171,6 +171,7 @@ Status read_tolerance(const Node& root, Case& c) {
   if (c.tolerance.bit_exact) c.tolerance.absolute = 0;
   TS_TRY(read("absolute", c.tolerance.absolute));
   TS_TRY(read("relative", c.tolerance.relative));
+  TS_TRY(read("baseline_factor", c.tolerance.baseline_factor));
   if (c.tolerance.bit_exact && (c.tolerance.absolute != 0 || c.tolerance.relative != 0)) {
     return node->error("bit_exact leaves no room for an absolute or relative tolerance",
                        "remove one of them");

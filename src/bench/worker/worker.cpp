@@ -165,6 +165,19 @@ ReplyStatus load(const Request& request, Entry& entry, Reply& reply) {
     snprintf(reply.text, sizeof reply.text, "%s", dlerror());
     return ReplyStatus::no_library;
   }
+  if (request.glue[0] != '\0') {
+    void* target = dlsym(library, request.entry);
+    void* glue = dlopen(request.glue, RTLD_NOW | RTLD_LOCAL);
+    if (target == nullptr || glue == nullptr) {
+      snprintf(reply.text, sizeof reply.text, "%s", dlerror());
+      return target == nullptr ? ReplyStatus::no_symbol : ReplyStatus::no_library;
+    }
+    using Bind = void (*)(void*);
+    const auto bind = reinterpret_cast<Bind>(dlsym(glue, "tunesmith_bind"));
+    if (bind == nullptr) return ReplyStatus::no_symbol;
+    bind(target);
+    library = glue;
+  }
   void* symbol = dlsym(library, "tunesmith_call");
   if (symbol == nullptr) return ReplyStatus::no_symbol;
   entry = reinterpret_cast<Entry>(symbol);
