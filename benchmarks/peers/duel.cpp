@@ -1,11 +1,12 @@
-// Two shared libraries with the same C entry, run call by call in turn: AB BA AB BA … on the thread's CPU clock, in
-// one process that is pinned to one core. What it prints is the median of the paired ratios: on a shared machine
-// that figure stays within a percent or two while absolute times move by half.
+// Two shared libraries with the same C entry, run call by call in turn: AB BA AB BA … on the thread's CPU
+// clock, in one process that is pinned to one core. What it prints is the median of the paired ratios: on a
+// shared machine that figure stays within a percent or two while absolute times move by half.
 //
 //   duel [--pairs N] [--flops F] [--bytes B] [--json] PEER.so OURS.so ARG…
 //
-// ARG, in the order of the entry: in:f32:COUNT, in:i8:COUNT, in:u8:COUNT, in:i16:COUNT, out:f32:COUNT, out:i32:COUNT, out:i64:COUNT,
-// work:f32:COUNT, i32:VALUE. Each library exports `tunesmith_call(void* const* arg)`: arg[i] is a buffer or points to a scalar.
+// ARG, in the order of the entry: in:f32:COUNT, in:i8:COUNT, in:u8:COUNT, in:i16:COUNT, out:f32:COUNT,
+// out:i32:COUNT, out:i64:COUNT, work:f32:COUNT, i32:VALUE. Each library exports `tunesmith_call(void* const*
+// arg)`: arg[i] is a buffer or points to a scalar.
 #include <dlfcn.h>
 #include <sched.h>
 #include <time.h>
@@ -60,7 +61,8 @@ Argument parse(std::string_view text) {
     a.scalar = std::atoi(rest.c_str());
     return a;
   }
-  if (a.role != "in" && a.role != "out" && a.role != "work") fail("role '" + a.role + "' is not in, out, work or i32");
+  if (a.role != "in" && a.role != "out" && a.role != "work")
+    fail("role '" + a.role + "' is not in, out, work or i32");
   const auto second = rest.find(':');
   if (second == std::string::npos) fail("argument '" + std::string(text) + "' has no count");
   a.type = rest.substr(0, second);
@@ -96,11 +98,13 @@ double difference(const void* x, const void* y, const Argument& a) {
   double most = 0;
   for (std::size_t i = 0; i < a.count; ++i) {
     double d = 0;
-    if (a.type == "f32") d = std::fabs(double(static_cast<const float*>(x)[i]) - static_cast<const float*>(y)[i]);
+    if (a.type == "f32")
+      d = std::fabs(double(static_cast<const float*>(x)[i]) - static_cast<const float*>(y)[i]);
     if (a.type == "i32")
       d = std::fabs(double(static_cast<const std::int32_t*>(x)[i]) - static_cast<const std::int32_t*>(y)[i]);
     if (a.type == "i64")
-      d = std::fabs(double(static_cast<const std::int64_t*>(x)[i]) - double(static_cast<const std::int64_t*>(y)[i]));
+      d = std::fabs(double(static_cast<const std::int64_t*>(x)[i]) -
+                    double(static_cast<const std::int64_t*>(y)[i]));
     if (!(d <= most)) most = d;  // keeps a NaN
   }
   return most;
@@ -141,13 +145,19 @@ int main(int argc, char** argv) {
   std::vector<const char*> words;
   for (int i = 1; i < argc; ++i) {
     const std::string_view w = argv[i];
-    if (w == "--json") json = true;
-    else if (w == "--pairs" && i + 1 < argc) pairs = std::atoi(argv[++i]);
-    else if (w == "--flops" && i + 1 < argc) flops = std::atof(argv[++i]);
-    else if (w == "--bytes" && i + 1 < argc) bytes = std::atof(argv[++i]);
-    else words.push_back(argv[i]);
+    if (w == "--json")
+      json = true;
+    else if (w == "--pairs" && i + 1 < argc)
+      pairs = std::atoi(argv[++i]);
+    else if (w == "--flops" && i + 1 < argc)
+      flops = std::atof(argv[++i]);
+    else if (w == "--bytes" && i + 1 < argc)
+      bytes = std::atof(argv[++i]);
+    else
+      words.push_back(argv[i]);
   }
-  if (words.size() < 3 || pairs < 2) fail("usage: duel [--pairs N] [--flops F] [--bytes B] [--json] PEER OURS ARG...");
+  if (words.size() < 3 || pairs < 2)
+    fail("usage: duel [--pairs N] [--flops F] [--bytes B] [--json] PEER OURS ARG...");
 
   cpu_set_t core;
   CPU_ZERO(&core);
@@ -207,14 +217,18 @@ int main(int argc, char** argv) {
   const char* kernels = core_name != nullptr ? core_name() : "-";
   const double unit = flops > 0 ? flops : bytes;
   if (json) {
-    std::printf("{\"ratio\": %.4f, \"q25\": %.4f, \"q75\": %.4f, \"pairs\": %d, \"calls\": %d, \"peer_best_ms\": %.6f, "
-                "\"ours_best_ms\": %.6f, \"peer_g\": %.2f, \"ours_g\": %.2f, \"difference\": %g, \"core\": \"%s\"}\n",
-                median, low, high, pairs, calls, peer.best * 1e3, ours.best * 1e3, unit / peer.best / 1e9,
-                unit / ours.best / 1e9, worst, kernels);
+    std::printf(
+        "{\"ratio\": %.4f, \"q25\": %.4f, \"q75\": %.4f, \"pairs\": %d, \"calls\": %d, \"peer_best_ms\": "
+        "%.6f, "
+        "\"ours_best_ms\": %.6f, \"peer_g\": %.2f, \"ours_g\": %.2f, \"difference\": %g, \"core\": \"%s\"}\n",
+        median, low, high, pairs, calls, peer.best * 1e3, ours.best * 1e3, unit / peer.best / 1e9,
+        unit / ours.best / 1e9, worst, kernels);
   } else {
     std::printf("ratio %.3f [%.3f..%.3f] of %d pairs, best %.4f ms against %.4f ms", median, low, high, pairs,
                 ours.best * 1e3, peer.best * 1e3);
-    if (unit > 0) std::printf(", %.1f against %.1f %s", unit / ours.best / 1e9, unit / peer.best / 1e9, flops > 0 ? "GFLOP/s" : "GB/s");
+    if (unit > 0)
+      std::printf(", %.1f against %.1f %s", unit / ours.best / 1e9, unit / peer.best / 1e9,
+                  flops > 0 ? "GFLOP/s" : "GB/s");
     std::printf(", largest difference %g, OpenBLAS core %s\n", worst, kernels);
   }
   return std::isfinite(worst) ? 0 : 1;

@@ -1,15 +1,15 @@
-// o = softmax(q k^T / sqrt(dim)) v for [heads, seq, dim], f32, row-major, one thread, without ever holding a whole
-// row of scores (the online softmax of flash attention).
+// o = softmax(q k^T / sqrt(dim)) v for [heads, seq, dim], f32, row-major, one thread, without ever holding a
+// whole row of scores (the online softmax of flash attention).
 //
 // Queries lie in the lanes: a block of q is transposed and scaled once, then scores are computed transposed,
 //   s[key, query] = k[key, :] . qt[:, query]          (rows of k are broadcast, as A is in a matrix product)
-// so the maximum, the exponentials and the sums run down the vectors and no step reduces across lanes; and the block of
-// probabilities is already the packed left operand of the second product,
+// so the maximum, the exponentials and the sums run down the vectors and no step reduces across lanes; and
+// the block of probabilities is already the packed left operand of the second product,
 //   o[query, :] = o[query, :] * alpha[query] + sum over keys of p[key, query] * v[key, :].
 // Accumulators have names of their own (see gemm.cpp), and nothing is included.
 //
-// Any heads, seq and dim >= 1 is right: short query blocks are padded with zeros, a short last group of keys repeats its
-// last key (whose copies are never summed), the last columns of v are copied and padded.
+// Any heads, seq and dim >= 1 is right: short query blocks are padded with zeros, a short last group of keys
+// repeats its last key (whose copies are never summed), the last columns of v are copied and padded.
 
 #ifndef BLOCK_Q  // queries in a block; rounded up to whole vectors of the score tile
 #define BLOCK_Q 32
@@ -97,8 +97,8 @@ inline vec load(const float* p) { return *(const unaligned_vec*)p; }
 inline void store(float* p, vec x) { *(unaligned_vec*)p = x; }
 inline vec greater(vec x, vec y) { return x > y ? x : y; }
 
-// 2^x for x <= 0; below 2^-126 the result is 2^-126, which no sum here can tell from zero. Exact at 0, so that rescaling
-// for a maximum that has not grown changes nothing, however often it happens.
+// 2^x for x <= 0; below 2^-126 the result is 2^-126, which no sum here can tell from zero. Exact at 0, so
+// that rescaling for a maximum that has not grown changes nothing, however often it happens.
 inline vec exp2_of(vec x) {
   x = greater(x, vec{} - 126.0F);
   const vec magic = vec{} + 12582912.0F;  // 1.5 * 2^23: adding it rounds to an integer in the low bits
@@ -128,11 +128,11 @@ __attribute__((noinline)) void score_tile(const float* k, long ldk, const float*
 #define QK_EACH_ROW PASTE_ROWS(QK_MR)
 #define QK_EACH_VECTOR PASTE_VECTORS(QK_NRV)
 #define QK_ZERO(i) QK_EACH_VECTOR(ZERO_VECTOR, i)
-#define QK_LOAD(i, j) const vec b##j = load(qt + step * QUERIES + (j) * VL);
-#define QK_ROW(i)                              \
-  {                                            \
-    const vec ai = k[(i) * ldk + step] - vec{}; \
-    QK_EACH_VECTOR(MULTIPLY_ADD, i)            \
+#define QK_LOAD(i, j) const vec b##j = load(qt + step * QUERIES + (j)*VL);
+#define QK_ROW(i)                             \
+  {                                           \
+    const vec ai = k[(i)*ldk + step] - vec{}; \
+    QK_EACH_VECTOR(MULTIPLY_ADD, i)           \
   }
 #define QK_STEP(u)             \
   {                            \
@@ -143,7 +143,7 @@ __attribute__((noinline)) void score_tile(const float* k, long ldk, const float*
   QK_EACH_ROW(QK_ZERO)
   long d = 0;
   for (; d + QK_UNROLL <= dim; d += QK_UNROLL) {
-    PASTE_STEPS(QK_UNROLL)(QK_STEP)
+    { PASTE_STEPS(QK_UNROLL)(QK_STEP) }
     k += QK_UNROLL;
     qt += QK_UNROLL * QUERIES;
   }
@@ -152,14 +152,14 @@ __attribute__((noinline)) void score_tile(const float* k, long ldk, const float*
     ++k;
     qt += QUERIES;
   }
-#define QK_STORE_VECTOR(i, j) store(s + (i) * SCORE_ROW + (j) * VL, c##i##_##j);
+#define QK_STORE_VECTOR(i, j) store(s + (i)*SCORE_ROW + (j)*VL, c##i##_##j);
 #define QK_STORE(i) QK_EACH_VECTOR(QK_STORE_VECTOR, i)
   QK_EACH_ROW(QK_STORE)
 #if FUSE_MAX
-#define QK_LOAD_MAX(i, j) vec m##j = load(highest + (j) * VL);
+#define QK_LOAD_MAX(i, j) vec m##j = load(highest + (j)*VL);
 #define QK_MAX_VECTOR(i, j) m##j = greater(c##i##_##j, m##j);
 #define QK_MAX(i) QK_EACH_VECTOR(QK_MAX_VECTOR, i)
-#define QK_STORE_MAX(i, j) store(highest + (j) * VL, m##j);
+#define QK_STORE_MAX(i, j) store(highest + (j)*VL, m##j);
   QK_EACH_VECTOR(QK_LOAD_MAX, 0)
   QK_EACH_ROW(QK_MAX)
   QK_EACH_VECTOR(QK_STORE_MAX, 0)
@@ -174,17 +174,17 @@ __attribute__((noinline)) void output_tile(const float* p, const float* v, long 
 #define PV_EACH_ROW PASTE_ROWS(PV_MR)
 #define PV_EACH_VECTOR PASTE_VECTORS(PV_NRV)
 #define PV_ZERO(i) PV_EACH_VECTOR(ZERO_VECTOR, i)
-#define PV_LOAD(i, j) const vec b##j = load(v + step * ldv + (j) * VL);
+#define PV_LOAD(i, j) const vec b##j = load(v + step * ldv + (j)*VL);
 #if PREFETCH_V
-#define PV_FETCH_VECTOR(i, j) __builtin_prefetch(v + (step + PREFETCH_V) * ldv + (j) * VL);
+#define PV_FETCH_VECTOR(i, j) __builtin_prefetch(v + (step + PREFETCH_V) * ldv + (j)*VL);
 #define PV_FETCH PV_EACH_VECTOR(PV_FETCH_VECTOR, 0)
 #else
 #define PV_FETCH
 #endif
-#define PV_ROW(i)                                    \
-  {                                                  \
+#define PV_ROW(i)                                     \
+  {                                                   \
     const vec ai = p[step * SCORE_ROW + (i)] - vec{}; \
-    PV_EACH_VECTOR(MULTIPLY_ADD, i)                  \
+    PV_EACH_VECTOR(MULTIPLY_ADD, i)                   \
   }
 #define PV_STEP(u)             \
   {                            \
@@ -196,7 +196,7 @@ __attribute__((noinline)) void output_tile(const float* p, const float* v, long 
   PV_EACH_ROW(PV_ZERO)
   long key = 0;
   for (; key + PV_UNROLL <= keys; key += PV_UNROLL) {
-    PASTE_STEPS(PV_UNROLL)(PV_STEP)
+    { PASTE_STEPS(PV_UNROLL)(PV_STEP) }
     p += PV_UNROLL * SCORE_ROW;
     v += PV_UNROLL * ldv;
   }
@@ -205,9 +205,9 @@ __attribute__((noinline)) void output_tile(const float* p, const float* v, long 
     p += SCORE_ROW;
     v += ldv;
   }
-#define PV_STORE_VECTOR(i, j) store(o + (i) * ldo + (j) * VL, c##i##_##j);
+#define PV_STORE_VECTOR(i, j) store(o + (i)*ldo + (j)*VL, c##i##_##j);
 #define PV_STORE(i) PV_EACH_VECTOR(PV_STORE_VECTOR, i)
-#define PV_ADD_VECTOR(i, j) store(o + (i) * ldo + (j) * VL, load(o + (i) * ldo + (j) * VL) * alpha[i] + c##i##_##j);
+#define PV_ADD_VECTOR(i, j) store(o + (i)*ldo + (j)*VL, load(o + (i)*ldo + (j)*VL) * alpha[i] + c##i##_##j);
 #define PV_ADD(i) PV_EACH_VECTOR(PV_ADD_VECTOR, i)
   if (first) {
     PV_EACH_ROW(PV_STORE)
@@ -219,7 +219,8 @@ __attribute__((noinline)) void output_tile(const float* p, const float* v, long 
 #define PRAGMA_(text) _Pragma(#text)
 #define PRAGMA(text) PRAGMA_(text)
 
-// Scores become probabilities relative to the running maximum; alpha is what the older ones must be multiplied with.
+// Scores become probabilities relative to the running maximum; alpha is what the older ones must be
+// multiplied with.
 __attribute__((noinline)) void exponentials(float* s, long keys, float* highest, float* running, float* sum,
                                             float* alpha, bool first) {
   for (long q = 0; q < QUERIES; q += VL) {
@@ -257,9 +258,10 @@ inline float* take(float*& from, long count) {
 
 }  // namespace
 
-// work: (BLOCK_Q + 80) * (2 * dim + 96 + BLOCK_K + 12) + seq * 64 + 12 * dim floats and a little: see the cases.
-extern "C" void attention(const float* q, const float* k, const float* v, float* o, float* work, int heads, int seq,
-                          int dim) {
+// work: (BLOCK_Q + 80) * (2 * dim + 96 + BLOCK_K + 12) + seq * 64 + 12 * dim floats and a little: see the
+// cases.
+extern "C" void attention(const float* q, const float* k, const float* v, float* o, float* work, int heads,
+                          int seq, int dim) {
   const long ldo = (dim + PV_NR - 1) / PV_NR * PV_NR;
   const long whole_columns = dim / PV_NR * PV_NR;
   float* qt = take(work, static_cast<long>(dim) * QUERIES);
@@ -271,10 +273,12 @@ extern "C" void attention(const float* q, const float* k, const float* v, float*
   float* alpha = take(work, QUERIES + 16);
   float* last_keys = take(work, static_cast<long>(QK_MR) * dim);
   float* last_columns = take(work, static_cast<long>(seq) * PV_NR);
-  const float scale = 1.44269504F / __builtin_sqrtf(static_cast<float>(dim));  // log2(e): exponentials are powers of 2
+  const float scale =
+      1.44269504F / __builtin_sqrtf(static_cast<float>(dim));  // log2(e): exponentials are powers of 2
 
-  for (long head = 0; head < heads; ++head, q += static_cast<long>(seq) * dim, k += static_cast<long>(seq) * dim,
-            v += static_cast<long>(seq) * dim, o += static_cast<long>(seq) * dim) {
+  for (long head = 0; head < heads; ++head, q += static_cast<long>(seq) * dim,
+            k += static_cast<long>(seq) * dim, v += static_cast<long>(seq) * dim,
+            o += static_cast<long>(seq) * dim) {
     if (whole_columns < dim) {
       for (long key = 0; key < seq; ++key) {
         for (long j = 0; j < PV_NR; ++j) {
@@ -293,7 +297,8 @@ extern "C" void attention(const float* q, const float* k, const float* v, float*
         const bool first = k0 == 0;
         const long whole_keys = keys / QK_MR * QK_MR;
         for (long i = 0; whole_keys < keys && i < QK_MR; ++i) {
-          for (long d = 0; d < dim; ++d) last_keys[i * dim + d] = k[(k0 + least(whole_keys + i, keys - 1)) * dim + d];
+          for (long d = 0; d < dim; ++d)
+            last_keys[i * dim + d] = k[(k0 + least(whole_keys + i, keys - 1)) * dim + d];
         }
         for (long i = 0; i < QUERIES; ++i) highest[i] = k_lowest;
         for (long i = 0; i < QUERIES; i += QK_NR) {
@@ -307,7 +312,8 @@ extern "C" void attention(const float* q, const float* k, const float* v, float*
           const bool copied = d >= whole_columns;
           const float* columns = copied ? last_columns + k0 * PV_NR : v + k0 * dim + d;
           for (long i = 0; i < queries; i += PV_MR) {
-            output_tile(scores + i, columns, copied ? PV_NR : dim, output + i * ldo + d, ldo, alpha + i, keys, first);
+            output_tile(scores + i, columns, copied ? PV_NR : dim, output + i * ldo + d, ldo, alpha + i, keys,
+                        first);
           }
         }
       }

@@ -5,8 +5,8 @@
 // spilled by compilers as soon as an index is not folded, and take twice as long to compile. For the same
 // reason nothing is included.
 //
-// Any m, n, k >= 0 is right: the last rows of A and the last columns of B are copied and padded with zeros when they
-// do not fill a tile, so that one micro-kernel serves all and no load leaves the caller's buffers.
+// Any m, n, k >= 0 is right: the last rows of A and the last columns of B are copied and padded with zeros
+// when they do not fill a tile, so that one micro-kernel serves all and no load leaves the caller's buffers.
 
 #ifndef MR  // rows of the register tile, 1..16
 #define MR 4
@@ -38,7 +38,8 @@
 #ifndef PREFETCH  // how far ahead to fetch B; 0 for not at all
 #define PREFETCH 0
 #endif
-#ifndef PREFETCH_WAY  // 0: PREFETCH rows further down the panel; 1: the same rows, PREFETCH panels to the right
+#ifndef PREFETCH_WAY  // 0: PREFETCH rows further down the panel; 1: the same rows, PREFETCH panels to the
+                      // right
 #define PREFETCH_WAY 0
 #endif
 #ifndef PREFETCH_LEVEL  // the cache to fetch into: 1 or 2
@@ -82,8 +83,7 @@
 #elif MR == 14
 #define EACH_ROW(X) X(0) X(1) X(2) X(3) X(4) X(5) X(6) X(7) X(8) X(9) X(10) X(11) X(12) X(13)
 #elif MR == 16
-#define EACH_ROW(X) \
-  X(0) X(1) X(2) X(3) X(4) X(5) X(6) X(7) X(8) X(9) X(10) X(11) X(12) X(13) X(14) X(15)
+#define EACH_ROW(X) X(0) X(1) X(2) X(3) X(4) X(5) X(6) X(7) X(8) X(9) X(10) X(11) X(12) X(13) X(14) X(15)
 #else
 #error "MR must be 1..10, 12, 14 or 16"
 #endif
@@ -122,11 +122,12 @@ namespace {
 typedef float vec __attribute__((vector_size(VL * 4)));
 typedef float unaligned_vec __attribute__((vector_size(VL * 4), aligned(4), may_alias));
 
-// c[MR, NR] = a * b over `depth`, or += when not `first`. A packed A has MR rows side by side, else it is row-major.
-__attribute__((noinline)) void tile(const float* a, long lda, const float* b, long ldb, float* c, long ldc, long depth,
-                                    bool first) {
+// c[MR, NR] = a * b over `depth`, or += when not `first`. A packed A has MR rows side by side, else it is
+// row-major.
+__attribute__((noinline)) void tile(const float* a, long lda, const float* b, long ldb, float* c, long ldc,
+                                    long depth, bool first) {
 #if PREFETCH_C
-#define FETCH_C_VECTOR(i, j) __builtin_prefetch(c + (i) * ldc + (j) * VL, 1, 3);
+#define FETCH_C_VECTOR(i, j) __builtin_prefetch(c + (i)*ldc + (j)*VL, 1, 3);
 #define FETCH_C(i) EACH_VECTOR(FETCH_C_VECTOR, i)
   EACH_ROW(FETCH_C)
 #endif
@@ -140,14 +141,15 @@ __attribute__((noinline)) void tile(const float* a, long lda, const float* b, lo
 #define A_AT(i) a[step * MR + (i)]
 #else
 #define A_STEP 1
-#define A_AT(i) a[(i) * lda + step]
+#define A_AT(i) a[(i)*lda + step]
 #endif
 
 #if PREFETCH
 #if PREFETCH_WAY == 0
-#define FETCH_B_VECTOR(i, j) __builtin_prefetch(b + (step + PREFETCH) * ldb + (j) * VL, 0, 4 - PREFETCH_LEVEL);
+#define FETCH_B_VECTOR(i, j) __builtin_prefetch(b + (step + PREFETCH) * ldb + (j)*VL, 0, 4 - PREFETCH_LEVEL);
 #else
-#define FETCH_B_VECTOR(i, j) __builtin_prefetch(b + step * ldb + (j) * VL + PREFETCH * NR, 0, 4 - PREFETCH_LEVEL);
+#define FETCH_B_VECTOR(i, j) \
+  __builtin_prefetch(b + step * ldb + (j)*VL + PREFETCH * NR, 0, 4 - PREFETCH_LEVEL);
 #endif
 #define FETCH_B EACH_VECTOR(FETCH_B_VECTOR, 0)
 #else
@@ -155,19 +157,19 @@ __attribute__((noinline)) void tile(const float* a, long lda, const float* b, lo
 #endif
 
 // `x - vec{}` fills a vector with x in one broadcasting load: x - 0 is x, which x + 0 is not for x = -0.
-#define LOAD_B(i, j) const vec b##j = *(const unaligned_vec*)(b + step * ldb + (j) * VL);
+#define LOAD_B(i, j) const vec b##j = *(const unaligned_vec*)(b + step * ldb + (j)*VL);
 #define MULTIPLY_ADD(i, j) c##i##_##j += ai * b##j;
 #define ROW(i)                      \
   {                                 \
     const vec ai = A_AT(i) - vec{}; \
     EACH_VECTOR(MULTIPLY_ADD, i)    \
   }
-#define STEP(u)               \
-  {                           \
-    constexpr long step = u;  \
-    FETCH_B                   \
-    EACH_VECTOR(LOAD_B, 0)    \
-    EACH_ROW(ROW)             \
+#define STEP(u)              \
+  {                          \
+    constexpr long step = u; \
+    FETCH_B                  \
+    EACH_VECTOR(LOAD_B, 0)   \
+    EACH_ROW(ROW)            \
   }
 
 #define ZERO_VECTOR(i, j) vec c##i##_##j = {};
@@ -188,9 +190,9 @@ __attribute__((noinline)) void tile(const float* a, long lda, const float* b, lo
   }
 #endif
 
-#define STORE_VECTOR(i, j) *(unaligned_vec*)(c + (i) * ldc + (j) * VL) = c##i##_##j;
+#define STORE_VECTOR(i, j) *(unaligned_vec*)(c + (i)*ldc + (j)*VL) = c##i##_##j;
 #define STORE(i) EACH_VECTOR(STORE_VECTOR, i)
-#define ADD_VECTOR(i, j) *(unaligned_vec*)(c + (i) * ldc + (j) * VL) += c##i##_##j;
+#define ADD_VECTOR(i, j) *(unaligned_vec*)(c + (i)*ldc + (j)*VL) += c##i##_##j;
 #define ADD(i) EACH_VECTOR(ADD_VECTOR, i)
   if (first) {
     EACH_ROW(STORE)
@@ -203,7 +205,7 @@ __attribute__((noinline)) void tile(const float* a, long lda, const float* b, lo
 void pack_a_tile(float* __restrict to, const float* from, long lda, long rows, long depth) {
   if (rows == MR) {
     for (long p = 0; p < depth; ++p) {
-#define COPY_ROW(i) to[p * MR + (i)] = from[(i) * lda + p];
+#define COPY_ROW(i) to[p * MR + (i)] = from[(i)*lda + p];
       EACH_ROW(COPY_ROW)
     }
     return;
@@ -217,7 +219,8 @@ void pack_a_tile(float* __restrict to, const float* from, long lda, long rows, l
 void pack_b_panel(float* __restrict to, const float* from, long ldb, long columns, long depth) {
   if (columns == NR) {
     for (long p = 0; p < depth; ++p) {
-#define COPY_VECTOR(i, j) *(unaligned_vec*)(to + p * NR + (j) * VL) = *(const unaligned_vec*)(from + p * ldb + (j) * VL);
+#define COPY_VECTOR(i, j) \
+  *(unaligned_vec*)(to + p * NR + (j)*VL) = *(const unaligned_vec*)(from + p * ldb + (j)*VL);
       EACH_VECTOR(COPY_VECTOR, 0)
     }
     return;
@@ -227,9 +230,10 @@ void pack_b_panel(float* __restrict to, const float* from, long ldb, long column
   }
 }
 
-// A tile at the right or lower edge: computed whole in a buffer of its own, of which the part inside C is kept.
-__attribute__((noinline)) void edge_tile(const float* a, long lda, const float* b, long ldb, float* c, long ldc,
-                                         long depth, long rows, long columns, bool first) {
+// A tile at the right or lower edge: computed whole in a buffer of its own, of which the part inside C is
+// kept.
+__attribute__((noinline)) void edge_tile(const float* a, long lda, const float* b, long ldb, float* c,
+                                         long ldc, long depth, long rows, long columns, bool first) {
   alignas(64) float whole[MR * NR];
   tile(a, lda, b, ldb, whole, NR, depth, true);
   for (long i = 0; i < rows; ++i) {
@@ -241,9 +245,11 @@ inline long least(long x, long y) { return x < y ? x : y; }
 
 }  // namespace
 
-// pack_a: at least MC * KC and MR * KC floats (or (m + 16) * k if that is less); pack_b: at least (NC + NR) * KC
-// floats (or (n + NR) * k if that is less). B's last panel is copied even without PACK_B, A's last tile likewise.
-extern "C" void gemm(const float* a, const float* b, float* c, float* pack_a, float* pack_b, int m, int n, int k) {
+// pack_a: at least MC * KC and MR * KC floats (or (m + 16) * k if that is less); pack_b: at least (NC + NR) *
+// KC floats (or (n + NR) * k if that is less). B's last panel is copied even without PACK_B, A's last tile
+// likewise.
+extern "C" void gemm(const float* a, const float* b, float* c, float* pack_a, float* pack_b, int m, int n,
+                     int k) {
   for (long jc = 0; jc < n; jc += NC_WHOLE) {
     const long nc = least(NC_WHOLE, n - jc);
     long pc = 0;
@@ -285,7 +291,8 @@ extern "C" void gemm(const float* a, const float* b, float* c, float* pack_a, fl
             if (mc - ir >= MR && nc - jr >= NR) {
               tile(a_tile, lda, b_panel, ldb, c_tile, n, kc, first);
             } else {
-              edge_tile(a_tile, lda, b_panel, ldb, c_tile, n, kc, least(MR, mc - ir), least(NR, nc - jr), first);
+              edge_tile(a_tile, lda, b_panel, ldb, c_tile, n, kc, least(MR, mc - ir), least(NR, nc - jr),
+                        first);
             }
           }
         }

@@ -1,11 +1,13 @@
 // y = W x for int8 weights with one scale for each group of columns, as in a quantised decoder:
-//   y[row] = sum over groups of scales[row, group] * (sum over the group's columns of w[row, column] * x[column])
+//   y[row] = sum over groups of scales[row, group] * (sum over the group's columns of w[row, column] *
+//   x[column])
 // with w, x int8, scales uint8, y int64. All of it is integer arithmetic without overflow, so every order of
-// summation gives the same bits, and the check is exact. (A float scale of the model is applied to y afterwards.)
+// summation gives the same bits, and the check is exact. (A float scale of the model is applied to y
+// afterwards.)
 //
 // The last group may be short. group <= 1024 (so that a lane's share of one scaled group fits an int32).
-// GCC vector types; the two instructions that have no spelling in them stand behind #ifdef, with a portable form to fall
-// back on. Accumulators have names of their own (see gemm.cpp).
+// GCC vector types; the two instructions that have no spelling in them stand behind #ifdef, with a portable
+// form to fall back on. Accumulators have names of their own (see gemm.cpp).
 
 #ifndef ROWS  // rows that share one load of x: 1, 2, 3, 4, 6, 8, 12
 #define ROWS 1
@@ -29,7 +31,8 @@
 #if defined(__GNUC__) && !defined(__clang__)
 #if DOT == 3 && defined(__AVX512VNNI__) && defined(__AVX512VL__)
 #define FORM 3
-#elif DOT == 2 && ((VL == 64 && defined(__AVX512BW__)) || (VL == 32 && defined(__AVX2__)) || (VL == 16 && defined(__SSE2__)))
+#elif DOT == 2 && ((VL == 64 && defined(__AVX512BW__)) || (VL == 32 && defined(__AVX2__)) || \
+                   (VL == 16 && defined(__SSE2__)))
 #define FORM 2
 #endif
 #endif
@@ -87,7 +90,8 @@ inline operand operand_of(const i8* x) { return __builtin_convertvector(*(const 
 
 inline ints dot(ints sum, const i8* w, operand x) {
 #if FORM == 3
-  // The instruction multiplies unsigned by signed: w + 128 is given, and the sum starts at -128 times x (see `starts`).
+  // The instruction multiplies unsigned by signed: w + 128 is given, and the sum starts at -128 times x (see
+  // `starts`).
   const ints raised = (ints)(*(const bytes*)w) ^ (int)0x80808080;
 #if VL == 64
   return __builtin_ia32_vpdpbusd_v16si(sum, raised, x);
@@ -131,10 +135,10 @@ struct Job {
 // `count` rows (at most ROWS): the pointers of missing ones repeat the last, and their results are dropped.
 __attribute__((noinline)) void block(const Job& job, const i8* w, const unsigned char* scales, long long* y,
                                      long count) {
-#define POINTERS(i)                                                  \
-  const i8* w##i = w + ((i) < count ? (i) : count - 1) * job.columns; \
+#define POINTERS(i)                                                                  \
+  const i8* w##i = w + ((i) < count ? (i) : count - 1) * job.columns;                \
   const unsigned char* s##i = scales + ((i) < count ? (i) : count - 1) * job.groups; \
-  long long y##i = 0;                                                \
+  long long y##i = 0;                                                                \
   ints t##i = {};
   EACH_ROW(POINTERS)
   long until_flush = job.flush;
@@ -189,8 +193,8 @@ __attribute__((noinline)) void block(const Job& job, const i8* w, const unsigned
 }  // namespace
 
 // work: 16 ints for each group.
-extern "C" void gemv_int8(const signed char* w, const unsigned char* scales, const signed char* x, long long* y,
-                          int* work, int rows, int columns, int group) {
+extern "C" void gemv_int8(const signed char* w, const unsigned char* scales, const signed char* x,
+                          long long* y, int* work, int rows, int columns, int group) {
   Job job{x, work, columns, group, (static_cast<long>(columns) + group - 1) / group, 0};
   // A lane takes at most group / (VL / 4) products of at most 2^14 in size, scaled by at most 255.
   const long a_lane = (group + VL / 4 - 1) / (VL / 4);

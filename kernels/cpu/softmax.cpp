@@ -1,10 +1,11 @@
-// y[row, :] = softmax(x[row, :]) for [rows, cols], f32, row-major, one thread; memory bound once the rows do not
-// fit a cache. Finite inputs; any rows, cols >= 1.
+// y[row, :] = softmax(x[row, :]) for [rows, cols], f32, row-major, one thread; memory bound once the rows do
+// not fit a cache. Finite inputs; any rows, cols >= 1.
 //
 // Three ways through a row:
 //   MODE 0  maximum; exponentials, kept in y, and their sum; y times 1 / sum
 //   MODE 1  maximum; sum of exponentials; exponentials again, times 1 / sum
-//   MODE 2  maximum and sum together, lane by lane (the sum is rescaled when a lane's maximum grows); then as in MODE 1
+//   MODE 2  maximum and sum together, lane by lane (the sum is rescaled when a lane's maximum grows); then as
+//   in MODE 1
 // MODE 1 and 2 write y once and never read it, which makes non-temporal stores possible.
 
 #ifndef MODE
@@ -75,8 +76,8 @@ inline void store(float* p, vec x, bool aligned) {
   *(unaligned_vec*)p = x;
 }
 
-// 2^x for x <= 0; below 2^-126 the result is 2^-126. Exact at 0, so that rescaling for a maximum that has not grown
-// changes nothing, however often it happens.
+// 2^x for x <= 0; below 2^-126 the result is 2^-126. Exact at 0, so that rescaling for a maximum that has not
+// grown changes nothing, however often it happens.
 inline vec exp2_of(vec x) {
   x = greater(x, vec{} - 126.0F);
   const vec magic = vec{} + 12582912.0F;  // 1.5 * 2^23: adding it rounds to an integer in the low bits
@@ -120,12 +121,12 @@ inline float lanes_sum(vec x) {
 }
 
 #if PREFETCH
-#define FETCH(u) __builtin_prefetch(x + c + PREFETCH + (u) * VL, 0, 3);
+#define FETCH(u) __builtin_prefetch(x + c + PREFETCH + (u)*VL, 0, 3);
 #else
 #define FETCH(u)
 #endif
 #if PREFETCH_Y
-#define FETCH_Y(u) __builtin_prefetch(y + c + PREFETCH_Y + (u) * VL, 1, 3);
+#define FETCH_Y(u) __builtin_prefetch(y + c + PREFETCH_Y + (u)*VL, 1, 3);
 #else
 #define FETCH_Y(u)
 #endif
@@ -144,7 +145,7 @@ __attribute__((noinline)) void softmax_row(const float* x, float* y, long cols) 
 #define SUM_START(u) vec t##u = {};
   EACH(SUM_START)
   for (; c < whole_turns; c += k_turn) {
-#define READ(u) FETCH(u) const vec x##u = load(x + c + (u) * VL) * k_log2e;
+#define READ(u) FETCH(u) const vec x##u = load(x + c + (u)*VL) * k_log2e;
     EACH(READ)
     vec grown = now;
 #define GROW(u) grown = greater(x##u, grown);
@@ -167,7 +168,7 @@ __attribute__((noinline)) void softmax_row(const float* x, float* y, long cols) 
   const float sum = lanes_sum(total * exp2_of(now - high));
 #else
   for (; c < whole_turns; c += k_turn) {
-#define MAX(u) FETCH(u) m##u = greater(load(x + c + (u) * VL), m##u);
+#define MAX(u) FETCH(u) m##u = greater(load(x + c + (u)*VL), m##u);
     EACH(MAX)
   }
   for (; c < cols; c += VL) m0 = greater(c < whole ? load(x + c) : load_rest(x + c, cols - c), m0);
@@ -181,11 +182,11 @@ __attribute__((noinline)) void softmax_row(const float* x, float* y, long cols) 
 #if MODE == 0
 #define SUM(u)                                                     \
   FETCH_Y(u)                                                       \
-  const vec e##u = exp2_of(load(x + c + (u) * VL) * k_log2e - high); \
-  store(y + c + (u) * VL, e##u, false);                            \
+  const vec e##u = exp2_of(load(x + c + (u)*VL) * k_log2e - high); \
+  store(y + c + (u)*VL, e##u, false);                              \
   t##u += e##u;
 #else
-#define SUM(u) t##u += exp2_of(load(x + c + (u) * VL) * k_log2e - high);
+#define SUM(u) t##u += exp2_of(load(x + c + (u)*VL) * k_log2e - high);
 #endif
     EACH(SUM)
   }
@@ -216,9 +217,9 @@ __attribute__((noinline)) void softmax_row(const float* x, float* y, long cols) 
 #endif
   for (c = 0; c < whole_turns; c += k_turn) {
 #if MODE != 0
-#define WRITE(u) FETCH_Y(u) store(y + c + (u) * VL, FINISHED(c + (u) * VL), ALIGNED);
+#define WRITE(u) FETCH_Y(u) store(y + c + (u)*VL, FINISHED(c + (u)*VL), ALIGNED);
 #else
-#define WRITE(u) store(y + c + (u) * VL, FINISHED(c + (u) * VL), ALIGNED);
+#define WRITE(u) store(y + c + (u)*VL, FINISHED(c + (u)*VL), ALIGNED);
 #endif
     EACH(WRITE)
   }

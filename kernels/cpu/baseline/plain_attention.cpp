@@ -1,11 +1,11 @@
-// Attention as a careful programmer writes it without blocking: for each query its scores, their maximum, exponentials
-// and the weighted sum of v. The sums over dim run along rows of k and v, so that the compiler may use vectors where
-// the order of additions allows it.
+// Attention as a careful programmer writes it without blocking: for each query its scores, their maximum,
+// exponentials and the weighted sum of v. The sums over dim run along rows of k and v, so that the compiler
+// may use vectors where the order of additions allows it.
 
 extern "C" float expf(float x);
 
-extern "C" void attention(const float* q, const float* k, const float* v, float* o, float* work, int heads, int seq,
-                          int dim) {
+extern "C" void attention(const float* q, const float* k, const float* v, float* o, float* work, int heads,
+                          int seq, int dim) {
   const float scale = 1.0F / __builtin_sqrtf(static_cast<float>(dim));
   float* __restrict scores = work;
   for (int head = 0; head < heads; ++head) {

@@ -1,7 +1,8 @@
-// The quantised product as one writes it for the compiler to vectorise: an int32 sum in each group, one scale after it.
+// The quantised product as one writes it for the compiler to vectorise: an int32 sum in each group, one scale
+// after it.
 
-extern "C" void gemv_int8(const signed char* w, const unsigned char* scales, const signed char* x, long long* y,
-                          int* /*work*/, int rows, int columns, int group) {
+extern "C" void gemv_int8(const signed char* w, const unsigned char* scales, const signed char* x,
+                          long long* y, int* /*work*/, int rows, int columns, int group) {
   const int groups = (columns + group - 1) / group;
   for (int row = 0; row < rows; ++row) {
     const signed char* weights = w + static_cast<long>(row) * columns;

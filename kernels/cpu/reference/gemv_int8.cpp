@@ -1,7 +1,7 @@
 // The definition of gemv_int8.cpp in plain loops; integers only, so `real` has nothing to widen.
 
-extern "C" void gemv_int8(const signed char* w, const unsigned char* scales, const signed char* x, long long* y,
-                          int* /*work*/, int rows, int columns, int group) {
+extern "C" void gemv_int8(const signed char* w, const unsigned char* scales, const signed char* x,
+                          long long* y, int* /*work*/, int rows, int columns, int group) {
   const long groups = (static_cast<long>(columns) + group - 1) / group;
   for (long row = 0; row < rows; ++row) {
     long long sum = 0;
