@@ -12,8 +12,17 @@ namespace {
 /// dash).
 std::string roff(std::string_view text) {
   std::string out;
+  unsigned code = 0;
+  int rest = 0;
   for (const char c : text) {
-    if (c == '\\') {
+    const auto byte = static_cast<unsigned char>(c);
+    if (byte >= 0xC0) {  // the first byte of a UTF-8 sequence: roff wants the character's number
+      code = byte >= 0xF0 ? byte & 0x07U : byte >= 0xE0 ? byte & 0x0FU : byte & 0x1FU;
+      rest = byte >= 0xF0 ? 3 : byte >= 0xE0 ? 2 : 1;
+    } else if (byte >= 0x80) {
+      code = code << 6U | (byte & 0x3FU);
+      if (--rest == 0) out += fmt::format("\\[u{:04X}]", code);
+    } else if (c == '\\') {
       out += "\\e";
     } else if (c == '-') {
       out += "\\-";

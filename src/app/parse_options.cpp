@@ -72,6 +72,7 @@ Result<Arguments> parse_options(const Command& command, const std::vector<std::s
   app.allow_extras();
   app.positionals_at_end(false);
   std::list<std::vector<std::string>> values;  // CLI11 keeps references: they must not move
+  std::list<std::string> words_taken;
   std::list<bool> toggles;
   std::vector<std::pair<const Option*, CLI::Option*>> made;
   for (const Option& option : options) {
@@ -80,8 +81,14 @@ Result<Arguments> parse_options(const Command& command, const std::vector<std::s
     if (option.kind == Kind::toggle) {
       one = app.add_flag(names, toggles.emplace_back(false));
     } else {
-      one = app.add_option(names, values.emplace_back());
-      one->expected(1)->take_all();
+      if (option.positional()) {
+        // A single value: the next word belongs to the next argument.
+        one = app.add_option(names, words_taken.emplace_back());
+      } else {
+        // Several are taken here and refused below, in our own words.
+        one = app.add_option(names, values.emplace_back());
+        one->expected(1)->take_all();
+      }
       one->type_name(option.value);
     }
     made.emplace_back(&option, one);

@@ -45,6 +45,7 @@ int run_program(const std::vector<std::string>& words, std::FILE* out, std::FILE
   context.color = wants_color(context.arguments, out);
 
   int status = 0;
+  bool reader_left = false;
   if (parsed->version) {
     if (context.json) {
       context.print_json(version_facts());
@@ -57,14 +58,15 @@ int run_program(const std::vector<std::string>& words, std::FILE* out, std::FILE
     context.print(help_of(*parsed->command));
   } else {
     auto ended = parsed->command->run(context);
-    std::fflush(out);
+    reader_left = std::fflush(out) != 0 && errno == EPIPE;
     status = ended ? static_cast<int>(*ended) : report(ended.error(), err);
   }
   // A full disk behind a redirection shows only when the buffer is flushed: an answer that was lost is no
   // success.
-  if (std::fflush(out) != 0 && errno != EPIPE) {
-    return report(Error{ErrorCode::io, fmt::format("cannot write the answer: {}", errno_text(errno)), "", {}},
-                  err);
+  errno = 0;
+  const bool lost = std::fflush(out) != 0 || std::ferror(out) != 0;
+  if (lost && errno != EPIPE && !reader_left) {
+    return report(Error{ErrorCode::io, "cannot write the answer", "is the disk full?", {}}, err);
   }
   return status;
 }

@@ -115,12 +115,12 @@ std::string closing_table(const RunEnd& end, bool color, int columns, bool utf8)
   const term::Style style(color);
   const Gain gain = gain_of(summary);
   const json::object base = header_baseline(header);
-  term::Table table({{""}, {""}});
-  table.title(fmt::format("tunesmith {}  {}", TUNESMITH_VERSION, c.name));
+  term::Table table({{"case"}, {c.name}});
+  table.title(std::string("tunesmith ") + TUNESMITH_VERSION);
   const auto row = [&](const char* name, const std::string& value) {
     if (!value.empty()) table.row({style.dim(name), value});
   };
-  row("case", c.description);
+  row("", c.description.substr(0, c.description.find_first_of(".:")));
   row("machine", fmt::format("{}, {} thread{}, {} caches", header.machine, c.limits.threads,
                              c.limits.threads == 1 ? "" : "s", c.clock == ClockMode::warm ? "warm" : "cold"));
   table.rule();

@@ -22,6 +22,8 @@ namespace {
 /// A person who gives no budget has a coffee's time; most spaces show their worth in it.
 constexpr double k_default_minutes = 3;
 constexpr std::uint64_t k_default_batch = 4;
+/// Width of the closing table where there is no terminal: it fits an issue or a log.
+constexpr int k_plain_columns = 110;
 
 struct Work {
   Rules rules;
@@ -151,7 +153,8 @@ Result<Exit> run(Context& context) {
   } else {
     const int fd = fileno(context.out);
     const term::Surroundings around = fd >= 0 ? term::surroundings_of(fd) : term::Surroundings{};
-    context.print(closing_table(end, context.color, around.terminal ? around.columns : 0, around.utf8));
+    context.print(
+        closing_table(end, context.color, around.terminal ? around.columns : k_plain_columns, around.utf8));
   }
   if (summary.end == tune::Summary::End::interrupted && !context.json) {
     std::fflush(context.out);

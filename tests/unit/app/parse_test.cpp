@@ -47,7 +47,7 @@ TEST(ParseTest, HalfAVerbSaysWhichWordIsMissing) {
 }
 
 TEST(ParseTest, AnUnknownVerbNamesTheNearest) {
-  EXPECT_TRUE(holds(complaint({"tnue", "x"}), "did you mean tune?"));
+  EXPECT_TRUE(holds(complaint({"tunr", "x"}), "did you mean tune?"));
   EXPECT_TRUE(holds(complaint({"zzzzzzzzz"}), "tunesmith help"));
 }
 
