@@ -6,6 +6,9 @@ target_include_directories(ts_test_support INTERFACE ${PROJECT_SOURCE_DIR}/tests
 target_compile_definitions(ts_test_support INTERFACE TUNESMITH_SOURCE_DIR="${PROJECT_SOURCE_DIR}" TUNESMITH_BUILD_DIR="${PROJECT_BINARY_DIR}")
 # One precompiled header for all test programs, in a target of its own: no test can break another's build.
 add_library(ts_test_pch OBJECT ${PROJECT_SOURCE_DIR}/tests/support/pch.cpp)
+# Programs are compiled with -fPIE; a header precompiled with -fPIC would be refused.
+set_target_properties(ts_test_pch PROPERTIES POSITION_INDEPENDENT_CODE OFF)
+target_compile_options(ts_test_pch PRIVATE -fPIE)
 target_link_libraries(ts_test_pch PRIVATE ts_test_support ts_pch_flags ts_warnings Threads::Threads fmt::fmt Boost::json OpenSSL::Crypto GTest::gtest)
 target_precompile_headers(ts_test_pch PRIVATE ${PROJECT_SOURCE_DIR}/src/base/pch.h <gtest/gtest.h>)
 foreach(room base os store stats term space case bench search judge tune app)
