@@ -154,18 +154,29 @@ Status give_to_sandbox(const std::string& path) {
   return status;
 }
 
-Result<std::string> worker_program() {
+namespace {
+
+Result<std::string> beside_us(const char* name) {
   std::string self(4096, '\0');
   const ssize_t length = readlink("/proc/self/exe", self.data(), self.size());
   self.resize(length > 0 ? static_cast<std::size_t>(length) : 0);
   const std::string folder = parent_folder(self);
   for (const char* place : {"", "/../libexec/tunesmith", "/.."}) {
-    std::string path = folder + place + "/tunesmith-worker";
+    std::string path = folder + place + "/" + name;
     if (access(path.c_str(), X_OK) == 0) return path;
   }
   return fail(ErrorCode::unavailable,
-              fmt::format("cannot find tunesmith-worker beside {} or in ../libexec/tunesmith", self),
+              fmt::format("cannot find {} beside {} or in ../libexec/tunesmith", name, self),
               "build or install it again as a whole");
+}
+
+}  // namespace
+
+Result<std::string> worker_program() { return beside_us("tunesmith-worker"); }
+
+Result<std::string> launch_program() {
+  auto path = beside_us("tunesmith-launch");
+  return path ? path : worker_program();
 }
 
 }  // namespace tunesmith::os

@@ -158,7 +158,7 @@ std::vector<pid_t> descendants(pid_t root) {
 
 Result<std::vector<std::string>> launcher_argv(const Command& command, Plan& plan, std::string& program,
                                                UniqueFd& status_ours) {
-  TS_ASSIGN(std::string launcher, worker_program());
+  TS_ASSIGN(std::string launcher, command.worker_loop ? worker_program() : launch_program());
   TS_ASSIGN(const UniqueFd orders, orders_file(command));
   int pipe_fds[2];
   if (pipe2(pipe_fds, O_CLOEXEC) != 0) {
