@@ -48,6 +48,8 @@ class Race {
                                                 CheckEvidence* check);
   [[nodiscard]] std::optional<Rejection> choose_calls();
   [[nodiscard]] std::optional<Rejection> fraud(const TimingEvidence& timing) const;
+  /// Short calls share a sample, and there are fewer addresses than calls: is the gain there when every call is new?
+  [[nodiscard]] std::optional<Rejection> repeats(const TimingEvidence& timing);
   void warm_inputs(std::size_t set);
   void flush_caches();
 
@@ -59,6 +61,7 @@ class Race {
   RaceOptions m_options;
   Defences m_defences;
   int m_calls = 1;
+  std::size_t m_rotation = 0;
   std::vector<double> m_novel, m_repeated;  ///< log ratios of single pairs
   std::vector<char> m_flush;
 };
