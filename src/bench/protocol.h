@@ -16,7 +16,7 @@ constexpr std::uint32_t k_maximum_arguments = 32;
 constexpr std::uint32_t k_maximum_shapes = 32;
 constexpr std::uint32_t k_maximum_slots = 16;
 
-/// map_shape: reserves and maps all slots of a shape. map_slot: other inputs at the addresses of one slot.
+/// map_shape: reserves all slots of a shape and maps their outputs. map_slot: inputs at the addresses of one slot.
 enum class Op : std::uint32_t { map_shape = 1, load = 2, run = 3, empty = 4, quit = 5, map_slot = 6 };
 
 /// One argument of one slot.
@@ -33,9 +33,9 @@ struct Request {
   Op op = Op::quit;
   std::uint32_t shape = 0;
   std::uint32_t slot = 0;      ///< first slot of a run
-  std::uint32_t slots = 0;     ///< map_shape: how many slots follow
+  std::uint32_t slots = 0;     ///< map_shape: how many slots follow; run: how many the calls take turns on
   std::uint32_t arguments = 0; ///< map_shape: regions a slot
-  std::uint32_t calls = 0;     ///< run: calls, one a slot, round robin
+  std::uint32_t calls = 0;     ///< run: calls, one a slot, round robin over `slots`
   std::uint64_t nonce = 0;     ///< the reply repeats it
   char path[512] = {};         ///< load: shared library
   char glue[512] = {};         ///< load: library that calls an entry of `path`; empty when `path` holds tunesmith_call

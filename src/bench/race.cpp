@@ -78,6 +78,7 @@ std::optional<Rejection> Race::sample(Side& side, std::size_t set, bool& novel, 
   if (!times) return times.error();
   cpu_ms = times->cpu_ms;
   wall_ms = times->wall_ms;
+  if (getenv("DBG2")) fprintf(stderr, "%s set %zu novel %d cpu %.4f wall %.4f waited %.4f\n", &side == &m_candidate ? "C" : "  I", set, novel, times->cpu_ms, times->wall_ms, times->waited_ms);
   side.cpu_ms.push_back(times->cpu_ms);
   side.wall_ms.push_back(times->wall_ms);
   side.hidden_ms.push_back(times->wall_ms - times->cpu_ms - times->waited_ms);

@@ -28,10 +28,11 @@ constexpr int k_empty_calls = 9;
 
 Rejection infra(const std::string& detail) { return Rejection{Reason::infra, detail}; }
 
-/// Two addresses for everything; more for small shapes: short kernels are called several times a sample, a slot each.
-std::size_t slot_count(const ShapeLayout& layout) {
+/// Outputs have two addresses; more for small shapes: short kernels are called several times a sample, a slot each.
+std::size_t output_places_of(const ShapeLayout& layout, std::size_t slots) {
   const std::uint64_t bytes = (layout.writable_pages + layout.input_pages) * k_page_bytes;
-  return bytes <= (64U << 10) ? 8 : 2;
+  const std::size_t places = bytes <= (64U << 10) ? 4 : 2;
+  return slots % places == 0 ? places : slots % 2 == 0 ? 2 : 1;
 }
 
 }  // namespace
@@ -45,18 +46,25 @@ tl::expected<std::unique_ptr<Session>, Rejection> Session::start(const Case& c, 
   session->m_rng = Rng(secret_seed());
 
   // Places of the writable buffers: even slots end at a guard page, odd ones begin at one. A workspace is the same
-  // memory in every slot.
+  // memory in every slot, outputs in every second or fourth one.
   std::uint64_t size = 0;
   for (const ShapeInputs& inputs : pool.shapes()) {
-    std::vector<SlotState> slots(slot_count(inputs.layout));
+    std::vector<SlotState> slots(std::min<std::size_t>(inputs.sets.size(), protocol::k_maximum_slots));
+    const std::size_t places = output_places_of(inputs.layout, slots.size());
+    session->m_places.push_back(places);
     for (std::size_t s = 0; s < slots.size(); ++s) {
       for (std::size_t a = 0; a < inputs.layout.arguments.size(); ++a) {
         const auto& argument = inputs.layout.arguments[a];
-        const bool shared = s > 0 && argument.is_buffer && argument.role == Role::workspace;
         const bool writable = argument.is_buffer && !argument.read_only();
-        slots[s].offset.push_back(shared ? slots[0].offset[a] : size);
-        slots[s].shift.push_back(argument.is_buffer && (s % 2 == 0 || shared || !writable) ? end_shift(argument.bytes, argument.pages) : 0);
-        if (writable && !shared) size += argument.pages * k_page_bytes;
+        const std::size_t owner = argument.role == Role::workspace ? 0 : s % places;
+        if (writable && owner != s) {
+          slots[s].offset.push_back(slots[owner].offset[a]);
+          slots[s].shift.push_back(slots[owner].shift[a]);
+          continue;
+        }
+        slots[s].offset.push_back(size);
+        slots[s].shift.push_back(argument.is_buffer && (s % 2 == 0 || !writable) ? end_shift(argument.bytes, argument.pages) : 0);
+        if (writable) size += argument.pages * k_page_bytes;
       }
     }
     session->m_slots.push_back(std::move(slots));
@@ -223,10 +231,7 @@ std::optional<Rejection> Session::map_shapes() {
     request.nonce = m_rng.next();
     std::vector<Region> all;
     for (std::size_t slot = 0; slot < m_slots[shape].size(); ++slot) {
-      // Slots begin with the last set, which is measured last: nothing is revealed early.
-      const std::size_t set = m_pool->shapes()[shape].sets.size() - 1;
-      m_slots[shape][slot].set = set;
-      const auto slot_regions = regions(shape, slot, set);
+      const auto slot_regions = regions(shape, slot, 0);  // inputs are not mapped yet, so the set does not matter
       all.insert(all.end(), slot_regions.begin(), slot_regions.end());
     }
     std::string packet(reinterpret_cast<const char*>(&request), sizeof request);
@@ -333,13 +338,14 @@ tl::expected<protocol::Reply, Rejection> Session::exchange(const void* packet, s
   return reply;
 }
 
-tl::expected<CallTimes, Rejection> Session::call(std::size_t shape, std::size_t slot, int calls) {
+tl::expected<CallTimes, Rejection> Session::call(std::size_t shape, std::size_t slot, int calls, std::size_t turns) {
   const pid_t pid = m_child->inner_pid();
   Request request;
   request.op = Op::run;
   request.shape = static_cast<std::uint32_t>(shape);
   request.slot = static_cast<std::uint32_t>(slot);
   request.calls = static_cast<std::uint32_t>(calls);
+  request.slots = static_cast<std::uint32_t>(turns);
   request.nonce = m_rng.next();
   CallTimes times;
   const std::int64_t delay_before = m_run_delay->ns();

@@ -76,11 +76,14 @@ class Session {
                                                                                const SessionOptions& options);
   ~Session();
 
+  /// One slot a set, so that inputs are mapped once; the outputs of slots that differ by output_places() are the same
+  /// memory, so that at most that many slots may be in use at once.
   [[nodiscard]] std::size_t slots(std::size_t shape) const;
+  [[nodiscard]] std::size_t output_places(std::size_t shape) const { return m_places[shape]; }
   /// Gives the slot the content of `set` and poisons what the kernel has to write.
   [[nodiscard]] std::optional<Rejection> prepare(std::size_t shape, std::size_t slot, std::size_t set);
-  /// Has `calls` calls made, one a slot from `slot` on. On a rejection the worker is gone.
-  [[nodiscard]] tl::expected<CallTimes, Rejection> call(std::size_t shape, std::size_t slot, int calls);
+  /// Has `calls` calls made, taking turns on `turns` slots from `slot` on. On a rejection the worker is gone.
+  [[nodiscard]] tl::expected<CallTimes, Rejection> call(std::size_t shape, std::size_t slot, int calls, std::size_t turns = 1);
   /// Compares the checked buffers of a slot with `set`'s expected values and looks at the bytes around them.
   [[nodiscard]] std::optional<Rejection> check(std::size_t shape, std::size_t slot, std::size_t set,
                                                const CompareRules& rules, CheckEvidence& evidence);
@@ -124,6 +127,7 @@ class Session {
   std::optional<os::Child> m_child;
   std::optional<os::RunDelay> m_run_delay;
   std::vector<std::vector<SlotState>> m_slots;
+  std::vector<std::size_t> m_places;
   std::vector<std::vector<bool>> m_seen;
   Rng m_rng{0};
   double m_empty_cpu_ms = 0, m_empty_wall_ms = 0;
