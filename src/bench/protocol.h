@@ -26,7 +26,7 @@ struct Region {
   std::uint64_t shift = 0;    ///< bytes from the first page to the buffer
   std::uint64_t scalar = 0;   ///< value bytes, little endian
   std::uint32_t writable = 0;
-  std::uint32_t padding = 0;
+  std::uint32_t alias = 0;    ///< 1 + the slot whose address this argument shares; 0: an address of its own
 };
 
 struct Request {

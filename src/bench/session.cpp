@@ -214,6 +214,8 @@ std::vector<Region> Session::regions(std::size_t shape, std::size_t slot, std::s
       region.pages = argument.pages;
       region.shift = m_slots[shape][slot].shift[a];
       region.writable = argument.read_only() ? 0 : 1;
+      const std::size_t owner = argument.role == Role::workspace ? 0 : slot % m_places[shape];
+      if (!argument.read_only() && owner != slot) region.alias = static_cast<std::uint32_t>(owner) + 1;
       region.offset = argument.read_only() ? inputs.sets[set].offset[a] : m_slots[shape][slot].offset[a];
     }
     out.push_back(region);
@@ -349,6 +351,8 @@ tl::expected<CallTimes, Rejection> Session::call(std::size_t shape, std::size_t 
   request.nonce = m_rng.next();
   CallTimes times;
   const std::int64_t delay_before = m_run_delay->ns();
+  auto dbg_faults = [&] { auto t = read_file(fmt::format("/proc/{}/stat", pid)); std::string u = *t; std::size_t at = u.rfind(')'); int f = 0; for (std::size_t i = at; i < u.size(); ++i) if (u[i] == ' ' && ++f == 8) return std::atol(u.c_str() + i); return 0L; };
+  const long dbg_before = getenv("DBG2") ? dbg_faults() : 0;
   const std::int64_t cpu_before = os::process_cpu_ns(pid);
   if (m_last_cpu_ns >= 0) times.idle_cpu_ms = std::max(0.0, static_cast<double>(cpu_before - m_last_cpu_ns) * 1e-6);
   const std::int64_t before = monotonic_ns();
@@ -358,6 +362,7 @@ tl::expected<CallTimes, Rejection> Session::call(std::size_t shape, std::size_t 
   const std::int64_t cpu_after = os::process_cpu_ns(pid);
   const std::int64_t delay_after = m_run_delay->ns();
   m_last_cpu_ns = cpu_after;
+  if (getenv("DBG2")) fprintf(stderr, "faults %ld ", dbg_faults() - dbg_before);
   if (reply->status != ReplyStatus::ok) return tl::unexpected(infra("the worker refused a call"));
   if (m_options.defences.float_mode && reply->float_mode_changed != 0) {
     return tl::unexpected(Rejection{Reason::contaminated, "left another floating-point rounding or denormal mode behind"});

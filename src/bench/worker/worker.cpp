@@ -144,6 +144,11 @@ ReplyStatus map_shape(const Request& request, const Region* regions, std::size_t
         g_arguments[request.shape][slot][i] = &g_scalars[request.shape][slot][i];
         continue;
       }
+      if (region.alias != 0) {
+        if (region.alias > slot) return ReplyStatus::bad_request;
+        g_arguments[request.shape][slot][i] = g_arguments[request.shape][region.alias - 1][i];
+        continue;
+      }
       char* address = map_region(region);
       if (address == nullptr) return ReplyStatus::map_failed;
       g_arguments[request.shape][slot][i] = address;
