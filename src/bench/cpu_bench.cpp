@@ -442,7 +442,6 @@ Status CpuBench::open_canaries(const Built& wrong, const Built& slow, Session& b
   options.maximum_pairs = 40;
   const Heat heat = race(*m_pool, **mutant, baseline, options);
   if (heat.rejection) return broken("the slow mutant fails: " + heat.rejection->detail);
-  if (getenv("DBG")) for (auto& s : heat.shapes) fprintf(stderr, "slow: %s pairs %d lr %g lo %g hi %g cmp %s calls %d cpu %g vs %g\n", s.shape.c_str(), s.timing.pairs, s.timing.log_ratio, s.timing.log_ratio_low, s.timing.log_ratio_high, name_of(s.timing.comparison), s.timing.calls_per_sample, s.timing.cpu_ms, s.timing.incumbent_cpu_ms);
   if (heat.comparison != Comparison::slower) return broken("a mutant that does its work twice does not show as slower");
   return {};
 }

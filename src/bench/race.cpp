@@ -78,7 +78,6 @@ std::optional<Rejection> Race::sample(Side& side, std::size_t set, bool& novel, 
   if (!times) return times.error();
   cpu_ms = times->cpu_ms;
   wall_ms = times->wall_ms;
-  if (getenv("DBG2")) fprintf(stderr, "%s set %zu novel %d cpu %.4f wall %.4f waited %.4f\n", &side == &m_candidate ? "C" : "  I", set, novel, times->cpu_ms, times->wall_ms, times->waited_ms);
   side.cpu_ms.push_back(times->cpu_ms);
   side.wall_ms.push_back(times->wall_ms);
   side.hidden_ms.push_back(times->wall_ms - times->cpu_ms - times->waited_ms);
@@ -312,7 +311,6 @@ std::optional<Rejection> Race::fraud(const TimingEvidence& timing) const {
     for (const double x : m_novel) spread.push_back(std::fabs(x - centre));
     const double error = 1.4826 * stats::median(spread) * 1.2533 / std::sqrt(static_cast<double>(m_novel.size()));
     const double excess = centre - stats::median(m_repeated);
-    if (getenv("DBG")) fprintf(stderr, "novel %zu repeated %zu: %g ms vs %g ms (error %g), calls %d, incumbent %g\n", m_novel.size(), m_repeated.size(), std::exp(centre) * timing.incumbent_cpu_ms * m_calls, std::exp(stats::median(m_repeated)) * timing.incumbent_cpu_ms * m_calls, error, m_calls, timing.incumbent_cpu_ms);
     if (excess > 0.1 + 3 * error) {
       return Rejection{Reason::stale_output, fmt::format("{:.0f} % slower on inputs it has not seen before: results are remembered",
                                                          100 * (std::exp(excess) - 1))};
