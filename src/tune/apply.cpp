@@ -141,8 +141,10 @@ Result<std::string> dispatch_header(const Case& c, const RunHeader& header,
   const std::string name = identifier(c.name, false);
   const auto& parameters = c.space.parameters();
   std::string body = fmt::format("struct {}_config {{\n", name);
-  for (const space::Parameter& parameter : parameters)
-    body += fmt::format("  {} {};\n", c_type_of_parameter(parameter), parameter.name);
+  for (const space::Parameter& parameter : parameters) {
+    // Prefixed, since the parameters' own names are macros wherever the other header is included.
+    body += fmt::format("  {} p_{};\n", c_type_of_parameter(parameter), parameter.name);
+  }
   body += fmt::format(
       "}};\n\nstruct {0}_row {{\n  long long shape[{1}]; /* {2} */\n  struct {0}_config config;\n}};\n\n",
       name, std::max<std::size_t>(1, c.dimension_names.size()), join(c.dimension_names, ", "));
