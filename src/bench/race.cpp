@@ -19,6 +19,7 @@ constexpr int k_most_calls = 256;
 // New content at every old address, this often in quadruples: mapping pages anew is dear on some hypervisors.
 constexpr std::size_t k_rotate_every = 24;
 constexpr std::size_t k_alone_samples = 24;
+constexpr double k_request_noise_ms = 0.02;  // what a request costs varies by this much: it is no sign of fraud
 
 // A candidate this much slower is dropped at once: the costliest mistake would be to keep measuring it.
 const double k_hopeless_first = std::log(3.0);
@@ -108,27 +109,31 @@ std::optional<Rejection> Race::sample(Side& side, std::size_t set, bool& novel, 
   return std::nullopt;
 }
 
-std::optional<Rejection> Race::choose_calls() {
+std::optional<Rejection> Race::time_incumbent() {
   bool novel = false;
   double cpu = 0, wall = 0;
   // The first call in a process pays for page faults and cold code; the second tells the time.
   for (int i = 0; i < 2; ++i) {
     if (auto rejection = sample(m_incumbent, 0, novel, cpu, wall, nullptr)) return Rejection{Reason::infra, "incumbent: " + rejection->detail};
   }
-  const double time = std::max(cpu, 1e-4);
+  m_call_ms = std::max(cpu, 1e-4);
+  return std::nullopt;
+}
+
+void Race::choose_calls(double sample_ms) {
   bool restored = false;
   for (const auto& argument : m_pool.shapes()[m_shape].layout.arguments) restored = restored || (argument.is_buffer && argument.role == Role::inout);
   const auto most = restored || m_options.cold ? m_incumbent.session->output_places(m_shape) : static_cast<std::size_t>(k_most_calls);
-  m_calls = static_cast<int>(std::clamp(std::ceil(m_options.sample_ms / time), 1.0, static_cast<double>(m_options.cold ? 1 : most)));
-  return std::nullopt;
+  m_calls = static_cast<int>(std::clamp(std::ceil(sample_ms / m_call_ms), 1.0, static_cast<double>(m_options.cold ? 1 : most)));
 }
 
 RaceEnd Race::run(TimingEvidence& timing, CheckEvidence& check) {
   RaceEnd end;
-  if (auto rejection = choose_calls()) {
+  if (auto rejection = time_incumbent()) {
     end.incumbent = rejection;
     return end;
   }
+  choose_calls(m_options.give_up_early ? m_options.first_sample_ms : m_options.sample_ms);
   bool novel = false;
   double cpu = 0, wall = 0;
   if (auto rejection = sample(m_candidate, 0, novel, cpu, wall, &check)) {  // warm-up, checked, not timed
@@ -202,6 +207,10 @@ RaceEnd Race::run(TimingEvidence& timing, CheckEvidence& check) {
         result.high = *std::max_element(ratios.begin(), ratios.end());
         break;
       }
+      if (ratios.size() == 3) {
+        choose_calls(m_options.sample_ms);
+        timing.calls_per_sample = m_calls;
+      }
     }
     if (m_options.spread_seconds > 0) {
       const double share = static_cast<double>(quad + 1) / static_cast<double>(m_options.paired.maximum_pairs);
@@ -239,7 +248,7 @@ RaceEnd Race::run(TimingEvidence& timing, CheckEvidence& check) {
 }
 
 std::optional<Rejection> Race::repeats(const TimingEvidence& timing) {
-  const auto slots = static_cast<int>(m_candidate.session->slots(m_shape));
+  const auto slots = static_cast<int>(m_candidate.session->output_places(m_shape));
   if (!m_defences.novelty || !m_defences.fresh_inputs || timing.comparison != Comparison::faster || m_calls <= slots) return std::nullopt;
   const bool wall_decides = m_case.limits.threads > 1;
   const int shared = std::exchange(m_calls, slots);
@@ -268,7 +277,7 @@ std::optional<Rejection> Race::repeats(const TimingEvidence& timing) {
   const double theirs = extra(1, wall_decides ? timing.incumbent_latency_ms : timing.incumbent_cpu_ms);
   const double first = median_of(alone[0]);
   const bool gone = stats::median(ratios) > 0;
-  if (!gone && !(mine > 2 * std::max(0.0, theirs) + 0.25 * first + 0.0005)) return std::nullopt;
+  if (!gone && !(mine > 2 * std::max(0.0, theirs) + 0.25 * first + k_request_noise_ms / slots)) return std::nullopt;
   return Rejection{Reason::stale_output,
                    fmt::format("{:.4g} ms a call on inputs it has not seen before, {:.4g} ms when it is called again: results are remembered",
                                first, wall_decides ? timing.latency_ms : timing.cpu_ms)};
@@ -311,7 +320,9 @@ std::optional<Rejection> Race::fraud(const TimingEvidence& timing) const {
     for (const double x : m_novel) spread.push_back(std::fabs(x - centre));
     const double error = 1.4826 * stats::median(spread) * 1.2533 / std::sqrt(static_cast<double>(m_novel.size()));
     const double excess = centre - stats::median(m_repeated);
-    if (excess > 0.1 + 3 * error) {
+    // Of a very fast candidate, the noise of a request is a multiple: a computation saved must show in time as well.
+    const double saved_ms = m_calls * timing.incumbent_cpu_ms * (std::exp(centre) - std::exp(centre - excess));
+    if (excess > 0.1 + 3 * error && saved_ms > k_request_noise_ms) {
       return Rejection{Reason::stale_output, fmt::format("{:.0f} % slower on inputs it has not seen before: results are remembered",
                                                          100 * (std::exp(excess) - 1))};
     }

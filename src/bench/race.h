@@ -13,7 +13,8 @@ namespace tunesmith::bench {
 
 struct RaceOptions {
   stats::PairedOptions paired;
-  double sample_ms = 0.15;     ///< a sample lasts at least this long: the cost of a request is a few microseconds
+  double sample_ms = 0.4;        ///< a sample lasts at least this long: what a request costs varies by ten microseconds
+  double first_sample_ms = 0.15; ///< the same for the first three pairs, which only tell who is hopeless
   double floor_ms = 0;         ///< speed of light of the shape; 0 = unknown
   bool cold = false;
   std::uint64_t flush_bytes = 0;
@@ -46,7 +47,8 @@ class Race {
   };
   [[nodiscard]] std::optional<Rejection> sample(Side& side, std::size_t set, bool& novel, double& cpu_ms, double& wall_ms,
                                                 CheckEvidence* check);
-  [[nodiscard]] std::optional<Rejection> choose_calls();
+  [[nodiscard]] std::optional<Rejection> time_incumbent();
+  void choose_calls(double sample_ms);
   [[nodiscard]] std::optional<Rejection> fraud(const TimingEvidence& timing) const;
   /// Short calls share a sample, and there are fewer addresses than calls: is the gain there when every call is new?
   [[nodiscard]] std::optional<Rejection> repeats(const TimingEvidence& timing);
@@ -61,6 +63,7 @@ class Race {
   RaceOptions m_options;
   Defences m_defences;
   int m_calls = 1;
+  double m_call_ms = 0;  ///< of the incumbent, roughly
   std::size_t m_rotation = 0;
   std::vector<double> m_novel, m_repeated;  ///< log ratios of single pairs
   std::vector<char> m_flush;
