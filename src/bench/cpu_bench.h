@@ -18,6 +18,9 @@ namespace tunesmith::bench {
 
 [[nodiscard]] Result<std::unique_ptr<Bench>> make_cpu_bench(const Case& c, const BenchOptions& options);
 
+/// Sets of inputs of a small shape: new content for a dozen calls of a fresh process.
+constexpr std::size_t k_sets_small = 12;
+
 /// A library that can be raced.
 struct Contender {
   Loadable what;
