@@ -132,6 +132,8 @@ class Session {
   Rng m_rng{0};
   double m_empty_cpu_ms = 0, m_empty_wall_ms = 0;
   std::int64_t m_last_cpu_ns = -1;
+  std::int64_t m_idle_ns = 0;   ///< used between a call and the next new inputs
+  bool m_just_called = false;
   bool m_settled = false;  ///< nothing was mapped since the last request
   double m_kernel_cpu_ms = 0;
   std::uint64_t m_calls_made = 0;
