@@ -386,8 +386,12 @@ tl::expected<CallTimes, Rejection> Session::call(std::size_t shape, std::size_t 
   if (m_options.defences.fault_handlers && !m_options.trusted && reply->handlers_changed != 0) {
     return tl::unexpected(Rejection{Reason::contaminated, "replaced the fault handlers"});
   }
-  times.wall_ms = std::max(0.0, static_cast<double>(after - before) * 1e-6 - m_empty_wall_ms) / calls;
-  times.cpu_ms = std::max(0.0, static_cast<double>(cpu_after - cpu_before) * 1e-6 - m_empty_cpu_ms) / calls;
+  const double wall_ms = static_cast<double>(after - before) * 1e-6;
+  const double cpu_ms = std::max(0.0, static_cast<double>(cpu_after - cpu_before) * 1e-6 - m_empty_cpu_ms);
+  times.cpu_ms = cpu_ms / calls;
+  // On a contended core an empty request waits longer than a call may: taking its cost off never leaves less wall time
+  // than CPU time, unless there was less to begin with.
+  times.wall_ms = std::max(wall_ms - m_empty_wall_ms, std::min(wall_ms, cpu_ms)) / calls;
   ++m_calls_made;
   m_kernel_cpu_ms += times.cpu_ms * calls;
   times.waited_ms = delay_before >= 0 ? static_cast<double>(delay_after - delay_before) * 1e-6 / calls : 0;
