@@ -3,6 +3,7 @@
 #include <array>
 
 #include "app/command.h"
+#include "app/museum.h"
 #include "app/stop.h"
 #include "base/file.h"
 #include "bench/bench.h"
@@ -125,6 +126,18 @@ std::string found_text(const Evidence& evidence) {
   return name_of(evidence.comparison);
 }
 
+Status visit_museum(const Context& context, Report& report, const std::atomic<bool>* stop) {
+  TS_ASSIGN(const std::string folder, Museum::find());
+  TS_ASSIGN(Museum museum, Museum::load(folder));
+  museum.stop_on(stop);
+  const std::uint64_t seed = context.arguments.count("--seed").value_or(1);
+  for (const MuseumEntry& entry : museum.entries()) {
+    TS_ASSIGN(const MuseumResult result, museum.run(entry, seed));
+    report.check(fmt::format("{} {}", entry.id, entry.name), result.ok(), result.text());
+  }
+  return {};
+}
+
 Result<Exit> run(Context& context) {
   Report report(context);
   const auto worker = os::worker_program();
@@ -169,6 +182,7 @@ Result<Exit> run(Context& context) {
     if (stop.stopped()) return fail(ErrorCode::interrupted, "stopped", "run it again");
     report.check(one.what, one.as_it_should(evidence), found_text(evidence));
   }
+  if (context.arguments.has("--museum")) TS_TRY(visit_museum(context, report, stop.flag()));
   return report.end();
 }
 
@@ -182,9 +196,12 @@ Command selftest_command() {
           "Shows the sandbox layers that stand here, and runs a tiny kernel with planted faults: a wrong "
           "element, a "
           "NaN and a crash must be refused; twice the work must show as SLOWER, a quarter as FASTER, and an "
-          "identical twin as neither. Takes some seconds.",
-      .options = {},
-      .examples = {{"tunesmith selftest", "before you trust a new machine"}},
+          "identical twin as neither. Takes some seconds. With --museum, every cheat of the museum as well: it must be "
+          "caught, its honest twin accepted, and let through once the one defence is off; that takes minutes.",
+      .options = {{"--museum", Kind::toggle, "", "run the museum of cheats as well"},
+                  {"--seed", Kind::count, "N", "the museum's seed, to replay a failure", "1"}},
+      .examples = {{"tunesmith selftest", "before you trust a new machine"},
+                   {"tunesmith selftest --museum", "prove that each cheat is caught by the defence that is said to catch it"}},
       .exits = {Exit::failed},
       .run = run,
   };
