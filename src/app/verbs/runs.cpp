@@ -92,30 +92,27 @@ Result<Exit> prune(Context& context) {
                 "see tunesmith runs prune --help");
   const bool dry = context.arguments.has("--dry-run");
   const std::string root = tune::runs_root();
-  std::vector<std::string> folders = tune::list_runs(root);  // oldest first
-  std::error_code error;
-  const std::string latest = std::filesystem::weakly_canonical(root + "/latest", error).string();
+  const std::size_t all = tune::list_runs(root).size();
+  // First what would go, to add up its size; then the same for real.
+  TS_ASSIGN(const tune::Pruned planned, tune::prune(root, *keep, std::nullopt, true));
   json::array removed;
   std::uint64_t freed = 0;
-  const std::size_t surplus = folders.size() > *keep ? folders.size() - *keep : 0;
-  for (std::size_t i = 0; i < surplus; ++i) {
-    const std::string& folder = folders[i];
-    if (std::filesystem::weakly_canonical(folder, error).string() == latest) continue;
-    if (tune::run_in_use(folder)) {
-      context.remark(fmt::format("{} is in use and stays", base_name(folder)));
-      continue;
-    }
+  for (const std::string& folder : planned.removed) {
     const std::uint64_t bytes = size_of_tree(folder);
-    if (!dry) TS_TRY(remove_tree(folder));
     freed += bytes;
     removed.push_back(json::string(base_name(folder)));
     if (!context.json) context.print(fmt::format("{}  {}", base_name(folder), bytes_text(bytes)));
+  }
+  for (const std::string& folder : planned.kept) context.remark(fmt::format("{} is in use or latest and stays", base_name(folder)));
+  if (!dry) {
+    TS_ASSIGN(const tune::Pruned done, tune::prune(root, *keep, std::nullopt, false));
+    if (done.removed.size() != planned.removed.size()) context.remark("the runs changed meanwhile; look again with tunesmith runs");
   }
   if (context.json) {
     context.print_json(json::object{{"removed", removed}, {"bytes", freed}, {"dry_run", dry}});
   } else {
     context.say(fmt::format("{} {} of {} runs, {}", dry ? "would remove" : "removed", removed.size(),
-                            folders.size(), bytes_text(freed)));
+                            all, bytes_text(freed)));
   }
   return Exit::success;
 }

@@ -5,10 +5,11 @@
 
 #include "app/command.h"
 #include "app/inputs.h"
-#include "app/regression.h"
 #include "base/text.h"
 #include "bench/machine.h"
 #include "judge/judge.h"
+#include "tune/compare.h"
+#include "tune/runs.h"
 
 namespace tunesmith::app {
 
@@ -76,13 +77,22 @@ Result<Exit> run(Context& context) {
   const judge::VerifyAnswer answer = judge::verify(result, rules.gate, options);
   json::object out = answer.to_json();
   bool ok = answer.ok;
+  // Whoever made it: a file of another program's is judged by its figures, one that was changed after it was sealed is not.
+  const tune::SealAnswer seal = tune::verify_seal(result.value().as_object(), tune::runs_root());
+  out["seal"] = seal.message;
+  if (seal.state == tune::Seal::broken) {
+    ok = false;
+    out["ok"] = false;
+    out["message"] = seal.message;
+    out["reasons"] = json::array{code_of(Reason::unsealed)};
+  }
   if (arguments.has("--against")) {
     TS_ASSIGN(const Node base, Node::read(arguments.text("--against")));
     if (!base.is_object())
       return base.error("a result is a JSON object", "give a file that bench or tune wrote");
     const double allowed = arguments.number("--slower-by").value_or(5);
-    const Regression regression =
-        compare_results(result.value().as_object(), base.value().as_object(), allowed);
+    const tune::ResultComparison regression =
+        tune::compare_results(result.value().as_object(), base.value().as_object(), allowed);
     out["against"] = regression.to_json();
     if (ok && (!regression.comparable || regression.regressed)) {
       ok = false;
