@@ -125,6 +125,10 @@ void Race::choose_calls(double sample_ms) {
   for (const auto& argument : m_pool.shapes()[m_shape].layout.arguments) restored = restored || (argument.is_buffer && argument.role == Role::inout);
   const auto most = restored || m_options.cold ? m_incumbent.session->output_places(m_shape) : static_cast<std::size_t>(k_most_calls);
   m_calls = static_cast<int>(std::clamp(std::ceil(sample_ms / m_call_ms), 1.0, static_cast<double>(m_options.cold ? 1 : most)));
+  // A few calls more than there are places would tell repeated inputs from new ones by a small difference of large
+  // numbers (see repeats): none is repeated, or as many as are new.
+  const auto places = static_cast<int>(m_incumbent.session->output_places(m_shape));
+  if (m_calls > places && m_calls < 2 * places) m_calls = places;
 }
 
 RaceEnd Race::run(TimingEvidence& timing, CheckEvidence& check) {
