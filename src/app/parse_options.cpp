@@ -130,6 +130,14 @@ Result<Arguments> parse_options(const Command& command, const std::vector<std::s
       return fail(ErrorCode::usage, "is given twice", "keep one of them", at_flag(option->name));
     }
     for (const std::string& value : one->results()) {
+      // CLI11 takes the next flag for the value when none is given.
+      const bool flag = std::any_of(options.begin(), options.end(), [&](const Option& other) {
+        return !other.positional() && (other.name == value || (!value.empty() && other.short_name == value));
+      });
+      if (flag) {
+        return fail(ErrorCode::usage, fmt::format("needs a value {}", option->value), see_help(command),
+                    at_flag(option->name));
+      }
       TS_TRY(check_value(*option, value));
       arguments.add(option->name, value);
     }

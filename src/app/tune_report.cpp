@@ -4,6 +4,7 @@
 
 #include <cmath>
 
+#include "app/help.h"
 #include "app/numbers.h"
 #include "app/run_view.h"
 #include "base/clock.h"
@@ -14,6 +15,9 @@
 namespace tunesmith::app {
 
 namespace {
+
+/// The widest column that leaves room for the box in 110 columns.
+constexpr std::size_t k_config_columns = 90;
 
 /// Weighted geometric mean of a positive figure over shapes; 0 when one is missing.
 template <class Figure>
@@ -133,7 +137,11 @@ std::string closing_table(const RunEnd& end, bool color, int columns, bool utf8)
     row("winner",
         fmt::format("{}  candidate {}{}", style.bold(style.green(ms_text(gain.latency_ms))),
                     summary.winner->id, light.empty() ? "" : ", " + light + " of the speed of light"));
-    row("", winner_text(*summary.winner, base));
+    // Whole, in as many rows as it takes: this is what people copy.
+    for (const std::string_view line :
+         split_lines(fold(winner_text(*summary.winner, base), 0, k_config_columns))) {
+      row("", std::string(line));
+    }
     row("speed-up",
         style.bold(style.green(times_text(gain.speedup))) +
             (gain.confirmed

@@ -95,7 +95,8 @@ void TuneView::on_trial(const tune::Progress& progress) {
   m_last_reason = code.empty() ? judge::name_of(trial.decision.verdict) : std::string(code);
   if (!trial.decision.detail.empty()) m_last_reason += ": " + cut(printable(trial.decision.detail), 60);
   m_speedups.push_back(progress.best_speedup);
-  if (!trial.decision.keep) return;
+  // A trial comes a second time when it is confirmed: it has been told of already.
+  if (!trial.decision.keep || std::string_view(progress.stage) == "confirming") return;
   std::string config = config_text(trial.config, m_base.empty() ? nullptr : &m_base);
   if (!trial.diff.empty()) config += config.empty() ? "patch" : " + patch";
   m_live->note(fmt::format("{} {:>7}  {}  candidate {}: {}", m_style.green(m_utf8 ? "✓" : "+"),
