@@ -55,17 +55,17 @@ using Status = Result<void>;
 }  // namespace tunesmith
 
 /// Passes an error on: TS_TRY(write(...));
-#define TS_TRY(expression)                                                                        \
-  do {                                                                                            \
-    if (auto ts_try_result = (expression); !ts_try_result)                                        \
-      return tl::unexpected<::tunesmith::Error>(std::move(ts_try_result.error()));                \
+#define TS_TRY(expression)                                                         \
+  do {                                                                             \
+    if (auto ts_try_result = (expression); !ts_try_result)                         \
+      return tl::unexpected<::tunesmith::Error>(std::move(ts_try_result.error())); \
   } while (false)
 
 #define TS_CONCAT_INNER(a, b) a##b
 #define TS_CONCAT(a, b) TS_CONCAT_INNER(a, b)
-#define TS_ASSIGN_INNER(temporary, declaration, expression)                                       \
-  auto temporary = (expression);                                                                  \
-  if (!temporary) return tl::unexpected<::tunesmith::Error>(std::move(temporary.error()));        \
+#define TS_ASSIGN_INNER(temporary, declaration, expression)                                \
+  auto temporary = (expression);                                                           \
+  if (!temporary) return tl::unexpected<::tunesmith::Error>(std::move(temporary.error())); \
   declaration = std::move(*temporary)
 /// Takes the value or passes the error on: TS_ASSIGN(auto text, read_file(path));
 #define TS_ASSIGN(declaration, expression) \

@@ -1,5 +1,6 @@
 // JSON with exact positions: every complaint about a file names its line, column and key.
-// Values are Boost.JSON's; the printer is ours (stable order, 2 spaces, shortest numbers), since people read it.
+// Values are Boost.JSON's; the printer is ours (stable order, 2 spaces, shortest numbers), since people read
+// it.
 #pragma once
 
 #include <boost/json.hpp>
@@ -51,7 +52,7 @@ class Node {
   [[nodiscard]] Result<std::int64_t> as_int() const;  ///< 3 and 3.0 are integers, 3.5 is not
   [[nodiscard]] Result<double> as_double() const;
   [[nodiscard]] Result<bool> as_bool() const;
-  [[nodiscard]] Result<std::vector<Node>> items() const;  ///< of an array
+  [[nodiscard]] Result<std::vector<Node>> items() const;                            ///< of an array
   [[nodiscard]] Result<std::vector<std::pair<std::string, Node>>> members() const;  ///< of an object
   [[nodiscard]] Result<std::vector<std::string>> as_strings() const;
 

@@ -29,7 +29,9 @@ double thread_cpu_ms() {
   return static_cast<double>(now.tv_sec) * 1e3 + static_cast<double>(now.tv_nsec) * 1e-6;
 }
 
-std::string compiler_of(const std::string& language) { return language == "c" ? "/usr/bin/gcc" : "/usr/bin/g++"; }
+std::string compiler_of(const std::string& language) {
+  return language == "c" ? "/usr/bin/gcc" : "/usr/bin/g++";
+}
 
 bool fast_math(const std::vector<std::string>& flags) {
   return std::any_of(flags.begin(), flags.end(), [](const std::string& flag) {
@@ -41,7 +43,8 @@ bool fast_math(const std::vector<std::string>& flags) {
 Status make_work_folder(const std::string& path) {
   TS_TRY(make_folders(path, 0700));
   if (geteuid() == 0 && chown(path.c_str(), k_sandbox_uid, k_sandbox_uid) != 0) {
-    return fail(ErrorCode::infra, fmt::format("cannot give the build folder to the sandbox's user: {}", errno_text(errno)));
+    return fail(ErrorCode::infra,
+                fmt::format("cannot give the build folder to the sandbox's user: {}", errno_text(errno)));
   }
   return {};
 }
@@ -62,17 +65,24 @@ std::string first_error(std::string_view log, const std::string& build_folder) {
   std::string fallback;
   for (const std::string_view raw : split_lines(log)) {
     std::string line = printable(trim(raw));
-    if (const std::size_t at = line.find(build_folder + "/"); at != std::string::npos && !build_folder.empty()) {
+    if (const std::size_t at = line.find(build_folder + "/");
+        at != std::string::npos && !build_folder.empty()) {
       line.erase(at, build_folder.size() + 1);
     }
-    if (line.find("error:") != std::string::npos || line.find("undefined reference") != std::string::npos) return cut(line, 300);
+    if (line.find("error:") != std::string::npos || line.find("undefined reference") != std::string::npos)
+      return cut(line, 300);
     if (fallback.empty() && !line.empty()) fallback = cut(line, 300);
   }
   return fallback.empty() ? "the compiler said nothing" : fallback;
 }
 
-Builder::Builder(const Case& c, std::string folder, std::string log_folder, const Defences& defences, const std::atomic<bool>* stop)
-    : m_case(c), m_folder(std::move(folder)), m_log_folder(std::move(log_folder)), m_defences(defences), m_stop(stop) {}
+Builder::Builder(const Case& c, std::string folder, std::string log_folder, const Defences& defences,
+                 const std::atomic<bool>* stop)
+    : m_case(c),
+      m_folder(std::move(folder)),
+      m_log_folder(std::move(log_folder)),
+      m_defences(defences),
+      m_stop(stop) {}
 
 Result<std::string> Builder::toolchain(const std::string& language) {
   os::Command command;
@@ -80,7 +90,8 @@ Result<std::string> Builder::toolchain(const std::string& language) {
   command.environment = {"PATH=/usr/bin:/bin", "LC_ALL=C"};
   const os::Finished finished = os::run(command);
   if (!finished.ok()) {
-    return fail(ErrorCode::unavailable, fmt::format("no usable compiler at {}: {}", command.argv[0], finished.text()),
+    return fail(ErrorCode::unavailable,
+                fmt::format("no usable compiler at {}: {}", command.argv[0], finished.text()),
                 "install it: apt-get install g++");
   }
   const auto lines = split_lines(finished.output);
@@ -100,7 +111,8 @@ Built Builder::build(const BuildJob& job) {
     return built;
   };
 
-  const std::string work = fmt::format("{}/build-{}-{}", m_folder, job.identity.substr(0, 16), static_cast<int>(job.glue));
+  const std::string work =
+      fmt::format("{}/build-{}-{}", m_folder, job.identity.substr(0, 16), static_cast<int>(job.glue));
   if (auto made = make_work_folder(work); !made) return infra(made.error());
   std::vector<std::string> units;
   for (std::size_t i = 0; job.text.empty() && i < job.source->files.size(); ++i) {
@@ -115,21 +127,27 @@ Built Builder::build(const BuildJob& job) {
     }
     const std::string copy = work + "/" + base_name(path);
     if (auto wrote = write_scratch(copy, text); !wrote) return infra(wrote.error());
-    const bool unit = path.ends_with(".c") || path.ends_with(".cpp") || path.ends_with(".cc") || path.ends_with(".cxx");
+    const bool unit =
+        path.ends_with(".c") || path.ends_with(".cpp") || path.ends_with(".cc") || path.ends_with(".cxx");
     if (i > 0 && unit) units.push_back(copy);
   }
   const std::string glue = work + (job.source->language == "c" ? "/tunesmith_glue.c" : "/tunesmith_glue.cpp");
-  if (auto wrote = write_scratch(glue, job.text.empty() ? glue_source(m_case, *job.source, job.glue, job.widen) : job.text); !wrote) return infra(wrote.error());
+  if (auto wrote = write_scratch(
+          glue, job.text.empty() ? glue_source(m_case, *job.source, job.glue, job.widen) : job.text);
+      !wrote)
+    return infra(wrote.error());
   units.insert(units.begin(), glue);
 
   os::Command command;
   command.argv = {compiler_of(job.source->language), "-shared", "-fPIC", "-fdiagnostics-color=never"};
   std::vector<std::string> libraries;
-  for (const std::string& flag : job.flags) (flag.starts_with("-l") ? libraries : command.argv).push_back(flag);
-  for (const std::string& flag : job.source->flags) (flag.starts_with("-l") ? libraries : command.argv).push_back(flag);
+  for (const std::string& flag : job.flags)
+    (flag.starts_with("-l") ? libraries : command.argv).push_back(flag);
+  for (const std::string& flag : job.source->flags)
+    (flag.starts_with("-l") ? libraries : command.argv).push_back(flag);
   for (const auto& [name, value] : job.macros) command.argv.push_back(fmt::format("-D{}={}", name, value));
-  // Without the compiler's start-up files a library has no constructor but the candidate's own, and -ffast-math
-  // does not bring one that switches denormals off for the whole process.
+  // Without the compiler's start-up files a library has no constructor but the candidate's own, and
+  // -ffast-math does not bring one that switches denormals off for the whole process.
   if (!job.trusted || fast_math(job.flags)) command.argv.emplace_back("-nostartfiles");
   command.argv.insert(command.argv.end(), units.begin(), units.end());
   command.argv.insert(command.argv.end(), {"-Wl,-z,relro,-z,now,--build-id=sha1", "-o", work + "/out.so"});
@@ -164,7 +182,8 @@ Built Builder::build(const BuildJob& job) {
     evidence.log_excerpt = cut(printable(finished.output), k_excerpt_bytes);
     if (!m_log_folder.empty()) {
       evidence.log_path = fmt::format("{}/{}.build.log", m_log_folder, job.identity.substr(0, 16));
-      if (auto wrote = write_scratch(evidence.log_path, finished.output, 0600); !wrote) return infra(wrote.error());
+      if (auto wrote = write_scratch(evidence.log_path, finished.output, 0600); !wrote)
+        return infra(wrote.error());
     }
   }
   switch (finished.outcome) {
@@ -183,8 +202,9 @@ Built Builder::build(const BuildJob& job) {
       if (!finished.ok()) {
         evidence.outcome = BuildEvidence::Outcome::failed;
         evidence.reason = Reason::build_failed;
-        evidence.detail = finished.outcome == os::Finished::Outcome::exited ? first_error(finished.output, work)
-                                                                             : finished.text() + ": " + first_error(finished.output, work);
+        evidence.detail = finished.outcome == os::Finished::Outcome::exited
+                              ? first_error(finished.output, work)
+                              : finished.text() + ": " + first_error(finished.output, work);
       }
   }
   if (!finished.ok()) {
@@ -203,7 +223,8 @@ Built Builder::build(const BuildJob& job) {
   evidence.library_sha256 = sha256_hex(*bytes);
   if (!job.trusted && m_defences.symbols) {
     const auto facts = read_library(*bytes);
-    const std::string forbidden = facts ? forbidden_symbol(*facts, m_case.limits.threads) : facts.error().line();
+    const std::string forbidden =
+        facts ? forbidden_symbol(*facts, m_case.limits.threads) : facts.error().line();
     if (!forbidden.empty()) {
       evidence.outcome = BuildEvidence::Outcome::forbidden;
       evidence.reason = Reason::forbidden_symbol;
@@ -211,7 +232,8 @@ Built Builder::build(const BuildJob& job) {
       return built;
     }
   }
-  built.library = fmt::format("{}/{}-{}.so", m_folder, job.identity.substr(0, 32), static_cast<int>(job.glue));
+  built.library =
+      fmt::format("{}/{}-{}.so", m_folder, job.identity.substr(0, 32), static_cast<int>(job.glue));
   // The loader needs no execute bit; nobody but us may write it.
   if (auto wrote = write_scratch(built.library, *bytes, 0644); !wrote) return infra(wrote.error());
   evidence.outcome = BuildEvidence::Outcome::ok;

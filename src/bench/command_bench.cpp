@@ -17,7 +17,7 @@ namespace tunesmith::bench {
 namespace {
 
 constexpr std::size_t k_library_limit_bytes = 256U << 20;
-constexpr int k_duel_rounds = 3;       // a run reports a median of its own already
+constexpr int k_duel_rounds = 3;  // a run reports a median of its own already
 constexpr int k_confirm_rounds = 7;
 
 std::string from_environment(const char* name, const char* fallback) {
@@ -26,10 +26,12 @@ std::string from_environment(const char* name, const char* fallback) {
 }
 
 void replace_all(std::string& text, const std::string& what, const std::string& with) {
-  for (std::size_t at = text.find(what); at != std::string::npos; at = text.find(what, at + with.size())) text.replace(at, what.size(), with);
+  for (std::size_t at = text.find(what); at != std::string::npos; at = text.find(what, at + with.size()))
+    text.replace(at, what.size(), with);
 }
 
-Built failed(const std::string& identity, BuildEvidence::Outcome outcome, Reason reason, const std::string& detail) {
+Built failed(const std::string& identity, BuildEvidence::Outcome outcome, Reason reason,
+             const std::string& detail) {
   Built built;
   built.evidence.identity = identity;
   built.evidence.outcome = outcome;
@@ -55,8 +57,10 @@ std::string report_text(const std::string& output, const std::string& file) {
 
 }  // namespace
 
-Result<CommandRun> run_case_command(const Case& c, const std::vector<std::string>& argv, const space::Config& config, const std::string& out,
-                                    const std::string& result, double seconds, const std::atomic<bool>* stop) {
+Result<CommandRun> run_case_command(const Case& c, const std::vector<std::string>& argv,
+                                    const space::Config& config, const std::string& out,
+                                    const std::string& result, double seconds,
+                                    const std::atomic<bool>* stop) {
   os::Command command;
   for (std::string word : argv) {
     replace_all(word, "{out}", out);
@@ -64,30 +68,36 @@ Result<CommandRun> run_case_command(const Case& c, const std::vector<std::string
     TS_ASSIGN(std::string filled, fill_placeholders(word, c.space, config));
     command.argv.push_back(std::move(filled));
   }
-  command.environment = {from_environment("PATH", "/usr/local/bin:/usr/bin:/bin"), from_environment("HOME", "/nonexistent"),
-                         from_environment("LANG", "C.UTF-8")};
+  command.environment = {from_environment("PATH", "/usr/local/bin:/usr/bin:/bin"),
+                         from_environment("HOME", "/nonexistent"), from_environment("LANG", "C.UTF-8")};
   // The field's convention for scripts: parameters are in the environment, too.
   for (std::size_t i = 0; i < c.space.parameters().size(); ++i) {
-    command.environment.push_back(fmt::format("TUNESMITH_PARAM_{}={}", c.space.parameters()[i].name, space::macro_text(c.space.value(config, i))));
+    command.environment.push_back(fmt::format("TUNESMITH_PARAM_{}={}", c.space.parameters()[i].name,
+                                              space::macro_text(c.space.value(config, i))));
   }
   command.working_folder = parent_folder(c.file);
   command.wall_seconds = seconds;
   command.output_bytes = c.limits.output_bytes;
   command.stop = stop;
   const os::Finished finished = os::run(command);
-  if (finished.outcome == os::Finished::Outcome::interrupted) return fail(ErrorCode::interrupted, "interrupted");
+  if (finished.outcome == os::Finished::Outcome::interrupted)
+    return fail(ErrorCode::interrupted, "interrupted");
   if (finished.outcome == os::Finished::Outcome::not_started) {
-    return fail(ErrorCode::invalid, fmt::format("cannot start {}: {}", command.argv.front(), finished.output), "", Place{c.file, 0, 0, "/command"});
+    return fail(ErrorCode::invalid, fmt::format("cannot start {}: {}", command.argv.front(), finished.output),
+                "", Place{c.file, 0, 0, "/command"});
   }
-  return CommandRun{finished.ok(), finished.outcome == os::Finished::Outcome::timed_out, finished.text(), finished.output, finished.wall_ms,
-                    finished.cpu_ms};
+  return CommandRun{finished.ok(),    finished.outcome == os::Finished::Outcome::timed_out,
+                    finished.text(),  finished.output,
+                    finished.wall_ms, finished.cpu_ms};
 }
 
 Result<std::unique_ptr<Bench>> make_command_bench(const Case& c, const BenchOptions& options) {
   TS_ASSIGN(const Defences defences, Defences::without(options.defences_off));
   TS_ASSIGN(TempDir folder, TempDir::make("tunesmith-bench-"));
-  if (chmod(folder.path().c_str(), 0711) != 0) return fail(ErrorCode::infra, "cannot open the build folder to the sandbox's user");
-  if (c.command->library.empty()) return std::unique_ptr<Bench>(new SelfReportedBench(c, options, std::move(folder)));
+  if (chmod(folder.path().c_str(), 0711) != 0)
+    return fail(ErrorCode::infra, "cannot open the build folder to the sandbox's user");
+  if (c.command->library.empty())
+    return std::unique_ptr<Bench>(new SelfReportedBench(c, options, std::move(folder)));
   return std::unique_ptr<Bench>(new CommandLibraryBench(c, options, std::move(folder), defences));
 }
 
@@ -115,14 +125,18 @@ Built CommandLibraryBench::build_one(const Candidate& candidate, const std::stri
   const auto path = fill_placeholders(library, m_case.space, candidate.config);
   if (!path) return failed(identity, BuildEvidence::Outcome::infra, Reason::infra, path.error().line());
   if (!m_case.command->build.empty()) {
-    const auto run = run_case_command(m_case, m_case.command->build, candidate.config, out, out, m_case.limits.build_seconds, m_options.stop);
+    const auto run = run_case_command(m_case, m_case.command->build, candidate.config, out, out,
+                                      m_case.limits.build_seconds, m_options.stop);
     if (!run) return failed(identity, BuildEvidence::Outcome::infra, Reason::infra, run.error().line());
     if (!run->ok) {
-      Built built = failed(identity, run->timed_out ? BuildEvidence::Outcome::timed_out : BuildEvidence::Outcome::failed,
-                           run->timed_out ? Reason::build_timeout : Reason::build_failed, run->text + ": " + first_error(run->output, {}));
+      Built built = failed(
+          identity, run->timed_out ? BuildEvidence::Outcome::timed_out : BuildEvidence::Outcome::failed,
+          run->timed_out ? Reason::build_timeout : Reason::build_failed,
+          run->text + ": " + first_error(run->output, {}));
       built.evidence.log_excerpt = cut(printable(run->output), 4096);
       if (!m_options.run_folder.empty()) {
-        built.evidence.log_path = fmt::format("{}/logs/{}.build.log", m_options.run_folder, identity.substr(0, 16));
+        built.evidence.log_path =
+            fmt::format("{}/logs/{}.build.log", m_options.run_folder, identity.substr(0, 16));
         (void)write_scratch(built.evidence.log_path, run->output, 0600);
       }
       return built;
@@ -130,11 +144,14 @@ Built CommandLibraryBench::build_one(const Candidate& candidate, const std::stri
     // {out} may be the library itself.
   }
   const auto bytes = read_file(*path, k_library_limit_bytes);
-  if (!bytes) return failed(identity, BuildEvidence::Outcome::failed, Reason::build_failed, "the build left no library: " + bytes.error().line());
+  if (!bytes)
+    return failed(identity, BuildEvidence::Outcome::failed, Reason::build_failed,
+                  "the build left no library: " + bytes.error().line());
   Built built;
   built.evidence.identity = identity;
   built.evidence.library_sha256 = sha256_hex(*bytes);
-  // A copy of our own: a build that writes to one fixed place must not change what an incumbent was measured with.
+  // A copy of our own: a build that writes to one fixed place must not change what an incumbent was measured
+  // with.
   built.library = fmt::format("{}/{}.so", m_folder.path(), identity.substr(0, 32));
   built.glue = m_plain_glue;
   if (auto wrote = write_scratch(built.library, *bytes, 0644); !wrote) {
@@ -150,7 +167,9 @@ std::vector<Built> CommandLibraryBench::build(std::span<const Candidate> candida
   // One at a time: a build system of the user's may not bear two builds in one folder.
   for (const Candidate& candidate : candidates) {
     const auto id = identity(candidate);
-    results.push_back(id ? build_one(candidate, *id) : failed({}, BuildEvidence::Outcome::forbidden, Reason::forbidden_edit, id.error().line()));
+    results.push_back(
+        id ? build_one(candidate, *id)
+           : failed({}, BuildEvidence::Outcome::forbidden, Reason::forbidden_edit, id.error().line()));
   }
   return results;
 }
@@ -186,7 +205,8 @@ std::vector<Built> SelfReportedBench::build(std::span<const Candidate> candidate
   for (const Candidate& candidate : candidates) {
     const auto id = identity(candidate);
     if (!id) {
-      results.push_back(failed({}, BuildEvidence::Outcome::forbidden, Reason::forbidden_edit, id.error().line()));
+      results.push_back(
+          failed({}, BuildEvidence::Outcome::forbidden, Reason::forbidden_edit, id.error().line()));
       continue;
     }
     Built built;
@@ -194,12 +214,15 @@ std::vector<Built> SelfReportedBench::build(std::span<const Candidate> candidate
     built.evidence.compiler = "the case's own build line";
     if (!m_case.command->build.empty()) {
       const std::string out = fmt::format("{}/{}", m_folder.path(), id->substr(0, 32));
-      const auto run = run_case_command(m_case, m_case.command->build, candidate.config, out, out, m_case.limits.build_seconds, m_options.stop);
+      const auto run = run_case_command(m_case, m_case.command->build, candidate.config, out, out,
+                                        m_case.limits.build_seconds, m_options.stop);
       if (!run) {
         built = failed(*id, BuildEvidence::Outcome::infra, Reason::infra, run.error().line());
       } else if (!run->ok) {
-        built = failed(*id, run->timed_out ? BuildEvidence::Outcome::timed_out : BuildEvidence::Outcome::failed,
-                       run->timed_out ? Reason::build_timeout : Reason::build_failed, run->text + ": " + first_error(run->output, {}));
+        built =
+            failed(*id, run->timed_out ? BuildEvidence::Outcome::timed_out : BuildEvidence::Outcome::failed,
+                   run->timed_out ? Reason::build_timeout : Reason::build_failed,
+                   run->text + ": " + first_error(run->output, {}));
         built.evidence.log_excerpt = cut(printable(run->output), 4096);
       }
       if (!run || !run->ok) {
@@ -217,14 +240,18 @@ std::vector<Built> SelfReportedBench::build(std::span<const Candidate> candidate
 
 tl::expected<SelfReportedBench::Report, Rejection> SelfReportedBench::run_once(const Candidate& candidate) {
   const auto id = identity(candidate);
-  const std::string out = fmt::format("{}/{}", m_folder.path(), id ? id->substr(0, 32) : std::string("unknown"));
+  const std::string out =
+      fmt::format("{}/{}", m_folder.path(), id ? id->substr(0, 32) : std::string("unknown"));
   const std::string file = fmt::format("{}/result-{}.json", m_folder.path(), ++m_runs);
-  const auto run = run_case_command(m_case, m_case.command->run, candidate.config, out, file, m_case.limits.call_seconds, m_options.stop);
+  const auto run = run_case_command(m_case, m_case.command->run, candidate.config, out, file,
+                                    m_case.limits.call_seconds, m_options.stop);
   if (!run) return tl::unexpected(Rejection{Reason::infra, run.error().line()});
   if (run->timed_out) return tl::unexpected(Rejection{Reason::timeout, run->text});
-  if (!run->ok) return tl::unexpected(Rejection{Reason::crashed, run->text + ": " + first_error(run->output, {})});
+  if (!run->ok)
+    return tl::unexpected(Rejection{Reason::crashed, run->text + ": " + first_error(run->output, {})});
   const std::string text = report_text(run->output, file);
-  if (text.empty()) return tl::unexpected(Rejection{Reason::missing_evidence, "the run line reported no result"});
+  if (text.empty())
+    return tl::unexpected(Rejection{Reason::missing_evidence, "the run line reported no result"});
   const auto node = Node::parse(text, "the reported result");
   if (!node) return tl::unexpected(Rejection{Reason::missing_evidence, node.error().line()});
   Report report;
@@ -235,25 +262,31 @@ tl::expected<SelfReportedBench::Report, Rejection> SelfReportedBench::run_once(c
     return value ? std::optional<double>(*value) : std::nullopt;
   };
   if (const auto fails = number("compile_fail"); fails && !(*fails <= 0)) {
-    return tl::unexpected(Rejection{Reason::build_failed, fmt::format("the run line reports {} failed compilation(s)", *fails)});
+    return tl::unexpected(Rejection{Reason::build_failed,
+                                    fmt::format("the run line reports {} failed compilation(s)", *fails)});
   }
   const auto latency = number("latency_ms");
-  if (!latency) return tl::unexpected(Rejection{Reason::missing_evidence, "the reported result has no latency_ms"});
+  if (!latency)
+    return tl::unexpected(Rejection{Reason::missing_evidence, "the reported result has no latency_ms"});
   if (!(*latency > 0) || !std::isfinite(*latency)) {
-    return tl::unexpected(Rejection{Reason::impossible_time, fmt::format("a reported time of {} ms is no time", *latency)});
+    return tl::unexpected(
+        Rejection{Reason::impossible_time, fmt::format("a reported time of {} ms is no time", *latency)});
   }
   report.latency_ms = *latency;
   report.max_abs_error = number("max_abs_error");
   report.max_rel_error = number("max_rel_error");
-  if (!report.max_abs_error) return tl::unexpected(Rejection{Reason::missing_evidence, "the reported result has no max_abs_error"});
+  if (!report.max_abs_error)
+    return tl::unexpected(Rejection{Reason::missing_evidence, "the reported result has no max_abs_error"});
   if (!(*report.max_abs_error <= m_case.tolerance.absolute)) {
-    return tl::unexpected(Rejection{Reason::wrong_result, fmt::format("the reported max_abs_error {} is above the tolerance {}", *report.max_abs_error,
-                                                                      m_case.tolerance.absolute)});
+    return tl::unexpected(
+        Rejection{Reason::wrong_result, fmt::format("the reported max_abs_error {} is above the tolerance {}",
+                                                    *report.max_abs_error, m_case.tolerance.absolute)});
   }
   return report;
 }
 
-Evidence SelfReportedBench::duel(const Candidate& candidate, const Candidate& incumbent, const BuildEvidence& build, int rounds) {
+Evidence SelfReportedBench::duel(const Candidate& candidate, const Candidate& incumbent,
+                                 const BuildEvidence& build, int rounds) {
   Evidence evidence;
   evidence.build = build;
   evidence.self_reported = true;
@@ -301,12 +334,14 @@ Evidence SelfReportedBench::duel(const Candidate& candidate, const Candidate& in
   timing.latency_ms = stats::median(mine);
   timing.incumbent_latency_ms = stats::median(theirs);
   timing.log_ratio = std::log(timing.latency_ms / timing.incumbent_latency_ms);
-  timing.log_ratio_low = std::log(*std::min_element(mine.begin(), mine.end()) / *std::max_element(theirs.begin(), theirs.end()));
-  timing.log_ratio_high = std::log(*std::max_element(mine.begin(), mine.end()) / *std::min_element(theirs.begin(), theirs.end()));
+  timing.log_ratio_low =
+      std::log(*std::min_element(mine.begin(), mine.end()) / *std::max_element(theirs.begin(), theirs.end()));
+  timing.log_ratio_high =
+      std::log(*std::max_element(mine.begin(), mine.end()) / *std::min_element(theirs.begin(), theirs.end()));
   // Too few figures for a test: only a clear gap between all of one side and all of the other counts.
-  timing.comparison = timing.log_ratio_high < -m_options.minimum_effect  ? Comparison::faster
+  timing.comparison = timing.log_ratio_high < -m_options.minimum_effect ? Comparison::faster
                       : timing.log_ratio_low > m_options.minimum_effect ? Comparison::slower
-                                                                         : Comparison::ambiguous;
+                                                                        : Comparison::ambiguous;
   evidence.log_ratio = timing.log_ratio;
   evidence.comparison = timing.comparison;
   evidence.log_ratio_to_baseline = m_incumbent_log_ratio + timing.log_ratio;
@@ -326,12 +361,15 @@ Result<Opening> SelfReportedBench::open() {
   const Built built = build(both).front();
   opening.baseline = duel(m_incumbent, m_incumbent, built.evidence, 1);
   if (opening.baseline.rejection != Reason::none) {
-    return fail(opening.baseline.infra ? ErrorCode::infra : ErrorCode::invalid, "the baseline fails: " + opening.baseline.rejection_detail, "",
+    return fail(opening.baseline.infra ? ErrorCode::infra : ErrorCode::invalid,
+                "the baseline fails: " + opening.baseline.rejection_detail, "",
                 Place{m_case.file, 0, 0, "/command"});
   }
   opening.baseline.comparison = Comparison::same;
   opening.baseline.log_ratio = opening.baseline.log_ratio_to_baseline = 0;
-  opening.notes.emplace_back("figures are self-reported: the case offers no C entry, so nothing here was measured or checked by the examiner");
+  opening.notes.emplace_back(
+      "figures are self-reported: the case offers no C entry, so nothing here was measured or checked by the "
+      "examiner");
   return opening;
 }
 
@@ -339,7 +377,8 @@ Evidence SelfReportedBench::measure(const Candidate& candidate, const Built& bui
   return duel(candidate, m_incumbent, built.evidence, k_duel_rounds);
 }
 
-Status SelfReportedBench::set_incumbent(const Candidate* candidate, const Built*, double log_ratio_to_baseline) {
+Status SelfReportedBench::set_incumbent(const Candidate* candidate, const Built*,
+                                        double log_ratio_to_baseline) {
   m_incumbent = candidate != nullptr ? *candidate : Candidate{*m_case.baseline.config, {}};
   m_incumbent_log_ratio = candidate != nullptr ? log_ratio_to_baseline : 0;
   return {};
@@ -349,7 +388,8 @@ Evidence SelfReportedBench::confirm(const Candidate& candidate) {
   const Candidate both[] = {candidate};
   const Built built = build(both).front();
   m_incumbent_log_ratio = 0;
-  Evidence evidence = duel(candidate, Candidate{*m_case.baseline.config, {}}, built.evidence, k_confirm_rounds);
+  Evidence evidence =
+      duel(candidate, Candidate{*m_case.baseline.config, {}}, built.evidence, k_confirm_rounds);
   evidence.confirmed = evidence.rejection == Reason::none;
   return evidence;
 }

@@ -1,5 +1,6 @@
-// The command backend: the user's own build and run lines. With a shared library that offers the C entry, buffers
-// and clock are the examiner's as everywhere; a run line alone reports its own figures, and they are marked so.
+// The command backend: the user's own build and run lines. With a shared library that offers the C entry,
+// buffers and clock are the examiner's as everywhere; a run line alone reports its own figures, and they are
+// marked so.
 #pragma once
 
 #include "bench/cpu_bench.h"
@@ -8,18 +9,19 @@ namespace tunesmith::bench {
 
 [[nodiscard]] Result<std::unique_ptr<Bench>> make_command_bench(const Case& c, const BenchOptions& options);
 
-/// One of the case's command lines run to the end. It is the engineer's own, so it runs outside the sandbox, in a
-/// process group of its own, with limits and with an environment of PATH, HOME and LANG only; {PARAM}, {out} and
-/// {result} are replaced in its words, and no shell sees them.
+/// One of the case's command lines run to the end. It is the engineer's own, so it runs outside the sandbox,
+/// in a process group of its own, with limits and with an environment of PATH, HOME and LANG only; {PARAM},
+/// {out} and {result} are replaced in its words, and no shell sees them.
 struct CommandRun {
   bool ok = false;
   bool timed_out = false;
-  std::string text;       ///< "exit status 1", …
+  std::string text;  ///< "exit status 1", …
   std::string output;
   double wall_ms = 0, cpu_ms = 0;
 };
-[[nodiscard]] Result<CommandRun> run_case_command(const Case& c, const std::vector<std::string>& argv, const space::Config& config,
-                                                  const std::string& out, const std::string& result, double seconds,
+[[nodiscard]] Result<CommandRun> run_case_command(const Case& c, const std::vector<std::string>& argv,
+                                                  const space::Config& config, const std::string& out,
+                                                  const std::string& result, double seconds,
                                                   const std::atomic<bool>* stop);
 
 /// Builds by the case's line, takes the library from where the line left it, binds it to generated glue.
@@ -52,7 +54,8 @@ class SelfReportedBench : public Bench {
     std::optional<double> max_abs_error, max_rel_error;
   };
   [[nodiscard]] tl::expected<Report, Rejection> run_once(const Candidate& candidate);
-  [[nodiscard]] Evidence duel(const Candidate& candidate, const Candidate& incumbent, const BuildEvidence& build, int rounds);
+  [[nodiscard]] Evidence duel(const Candidate& candidate, const Candidate& incumbent,
+                              const BuildEvidence& build, int rounds);
 
   const Case& m_case;
   BenchOptions m_options;

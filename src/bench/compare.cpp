@@ -44,14 +44,19 @@ struct Chunk {
 };
 
 #if defined(__x86_64__) && !defined(TUNESMITH_SANITIZED)
-#define TS_CLONES __attribute__((target_clones("default", "avx2", "avx512f"), optimize("O3", "no-trapping-math", "associative-math", "no-signed-zeros")))
+#define TS_CLONES                                             \
+  __attribute__((target_clones("default", "avx2", "avx512f"), \
+                 optimize("O3", "no-trapping-math", "associative-math", "no-signed-zeros")))
 #else
 #define TS_CLONES
 #endif
 
-/// The common case, f32, at the speed of the vector units: every timed call of every candidate passes through here.
-TS_CLONES void chunk_f32(const float* got, const double* want, std::size_t n, double absolute, double relative, Chunk* out) {
-  double error_sum = 0, limit_sum = 0, greatest = 0, greatest_relative = 0, squared_error = 0, squared_want = 0;
+/// The common case, f32, at the speed of the vector units: every timed call of every candidate passes through
+/// here.
+TS_CLONES void chunk_f32(const float* got, const double* want, std::size_t n, double absolute,
+                         double relative, Chunk* out) {
+  double error_sum = 0, limit_sum = 0, greatest = 0, greatest_relative = 0, squared_error = 0,
+         squared_want = 0;
   int bad = 0;
   for (std::size_t i = 0; i < n; ++i) {
     const double magnitude = want[i] < 0 ? -want[i] : want[i];
@@ -72,8 +77,8 @@ TS_CLONES void chunk_f32(const float* got, const double* want, std::size_t n, do
 
 /// Any type, and every chunk in which something is wrong: only here can a NaN or an infinity be.
 template <class T>
-Chunk chunk_slow(const std::byte* got, Dtype dtype, const double* want, std::size_t start, std::size_t n, double absolute,
-                 double relative, bool nan_rule, bool& mask_differs, Difference& out) {
+Chunk chunk_slow(const std::byte* got, Dtype dtype, const double* want, std::size_t start, std::size_t n,
+                 double absolute, double relative, bool nan_rule, bool& mask_differs, Difference& out) {
   Chunk chunk;
   for (std::size_t i = 0; i < n; ++i) {
     const double g = as_double<T>(got, dtype, start + i);
@@ -127,7 +132,9 @@ Difference compare_as(const std::byte* got, Dtype dtype, std::span<const double>
       if constexpr (std::is_same_v<T, float>) {
         chunk_f32(reinterpret_cast<const float*>(got) + i, want.data() + i, n, absolute, relative, &chunk);
       }
-      if (chunk.bad) chunk = chunk_slow<T>(got, dtype, want.data(), i, n, absolute, relative, rules.nan_rule, mask_differs, out);
+      if (chunk.bad)
+        chunk = chunk_slow<T>(got, dtype, want.data(), i, n, absolute, relative, rules.nan_rule, mask_differs,
+                              out);
       out.max_abs_error = std::max(out.max_abs_error, chunk.greatest);
       out.max_rel_error = std::max(out.max_rel_error, chunk.greatest_relative);
       row_sum.error += chunk.error;
@@ -168,11 +175,16 @@ std::uint64_t poison_word(Dtype dtype, std::uint64_t seed) {
   std::uint64_t bits = seed * 0x9E3779B97F4A7C15ULL;
   bits ^= bits >> 29;
   switch (dtype) {
-    case Dtype::f64: return 0x7FF8000000000000ULL | (bits & 0x0003FFFFFFFFFFFFULL) | 1;
-    case Dtype::f32: return 0x7FC00000U | (bits & 0x001FFFFFU) | 1;
-    case Dtype::f16: return 0x7E00U | (bits & 0xFFU) | 1;
-    case Dtype::bf16: return 0x7FC0U | (bits & 0x1FU) | 1;
-    default: return bits | 1;
+    case Dtype::f64:
+      return 0x7FF8000000000000ULL | (bits & 0x0003FFFFFFFFFFFFULL) | 1;
+    case Dtype::f32:
+      return 0x7FC00000U | (bits & 0x001FFFFFU) | 1;
+    case Dtype::f16:
+      return 0x7E00U | (bits & 0xFFU) | 1;
+    case Dtype::bf16:
+      return 0x7FC0U | (bits & 0x1FU) | 1;
+    default:
+      return bits | 1;
   }
 }
 
@@ -192,26 +204,56 @@ Difference compare(const std::byte* got, Dtype dtype, std::span<const double> wa
                    const CompareRules& rules, std::uint64_t poison_seed) {
   Difference out;
   switch (dtype) {
-    case Dtype::f64: out = compare_as<double>(got, dtype, want, row, rules); break;
-    case Dtype::f32: out = compare_as<float>(got, dtype, want, row, rules); break;
+    case Dtype::f64:
+      out = compare_as<double>(got, dtype, want, row, rules);
+      break;
+    case Dtype::f32:
+      out = compare_as<float>(got, dtype, want, row, rules);
+      break;
     case Dtype::f16:
-    case Dtype::bf16: out = compare_as<Half>(got, dtype, want, row, rules); break;
-    case Dtype::i64: out = compare_as<std::int64_t>(got, dtype, want, row, rules); break;
-    case Dtype::i32: out = compare_as<std::int32_t>(got, dtype, want, row, rules); break;
-    case Dtype::i16: out = compare_as<std::int16_t>(got, dtype, want, row, rules); break;
-    case Dtype::i8: out = compare_as<std::int8_t>(got, dtype, want, row, rules); break;
-    case Dtype::u64: out = compare_as<std::uint64_t>(got, dtype, want, row, rules); break;
-    case Dtype::u32: out = compare_as<std::uint32_t>(got, dtype, want, row, rules); break;
-    case Dtype::u16: out = compare_as<std::uint16_t>(got, dtype, want, row, rules); break;
-    case Dtype::u8: out = compare_as<std::uint8_t>(got, dtype, want, row, rules); break;
+    case Dtype::bf16:
+      out = compare_as<Half>(got, dtype, want, row, rules);
+      break;
+    case Dtype::i64:
+      out = compare_as<std::int64_t>(got, dtype, want, row, rules);
+      break;
+    case Dtype::i32:
+      out = compare_as<std::int32_t>(got, dtype, want, row, rules);
+      break;
+    case Dtype::i16:
+      out = compare_as<std::int16_t>(got, dtype, want, row, rules);
+      break;
+    case Dtype::i8:
+      out = compare_as<std::int8_t>(got, dtype, want, row, rules);
+      break;
+    case Dtype::u64:
+      out = compare_as<std::uint64_t>(got, dtype, want, row, rules);
+      break;
+    case Dtype::u32:
+      out = compare_as<std::uint32_t>(got, dtype, want, row, rules);
+      break;
+    case Dtype::u16:
+      out = compare_as<std::uint16_t>(got, dtype, want, row, rules);
+      break;
+    case Dtype::u8:
+      out = compare_as<std::uint8_t>(got, dtype, want, row, rules);
+      break;
   }
   if (out.reason == Reason::none) return out;
   const std::uint64_t word = poison_word(dtype, poison_seed);
   switch (size_of(dtype)) {
-    case 8: count_poison<std::uint64_t>(got, want.size(), word, out); break;
-    case 4: count_poison<std::uint32_t>(got, want.size(), word, out); break;
-    case 2: count_poison<std::uint16_t>(got, want.size(), word, out); break;
-    default: count_poison<std::uint8_t>(got, want.size(), word, out); break;
+    case 8:
+      count_poison<std::uint64_t>(got, want.size(), word, out);
+      break;
+    case 4:
+      count_poison<std::uint32_t>(got, want.size(), word, out);
+      break;
+    case 2:
+      count_poison<std::uint16_t>(got, want.size(), word, out);
+      break;
+    default:
+      count_poison<std::uint8_t>(got, want.size(), word, out);
+      break;
   }
   // One-byte patterns occur by chance, so only a wholly untouched buffer says "never written" there.
   const auto all = static_cast<std::int64_t>(want.size());

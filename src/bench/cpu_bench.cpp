@@ -18,10 +18,10 @@ namespace tunesmith::bench {
 
 namespace {
 
-constexpr double k_budget_floor = 1e-6;    // of the output's scale: four units in the last place of f32
+constexpr double k_budget_floor = 1e-6;  // of the output's scale: four units in the last place of f32
 
-/// Sets of inputs that a run can afford to compute references for, and a worker to map. Always even: outputs have two
-/// places, and neighbouring sets use different ones.
+/// Sets of inputs that a run can afford to compute references for, and a worker to map. Always even: outputs
+/// have two places, and neighbouring sets use different ones.
 std::size_t affordable_sets(double flops, double bytes) {
   if (flops > 2e9) return 2;
   if (flops > 1e8 || bytes > 4e6) return 4;
@@ -42,8 +42,10 @@ Built refused(const std::string& identity, Reason reason, const std::string& det
 Result<std::unique_ptr<Bench>> make_cpu_bench(const Case& c, const BenchOptions& options) {
   TS_ASSIGN(const Defences defences, Defences::without(options.defences_off));
   TS_ASSIGN(TempDir folder, TempDir::make("tunesmith-bench-"));
-  // The sandbox's user must pass through to its own folder and to the libraries; names inside are not listable.
-  if (chmod(folder.path().c_str(), 0711) != 0) return fail(ErrorCode::infra, "cannot open the build folder to the sandbox's user");
+  // The sandbox's user must pass through to its own folder and to the libraries; names inside are not
+  // listable.
+  if (chmod(folder.path().c_str(), 0711) != 0)
+    return fail(ErrorCode::infra, "cannot open the build folder to the sandbox's user");
   return std::unique_ptr<Bench>(new CpuBench(c, options, std::move(folder), defences));
 }
 
@@ -52,9 +54,11 @@ CpuBench::CpuBench(const Case& c, const BenchOptions& options, TempDir folder, c
       m_options(options),
       m_defences(defences),
       m_folder(std::move(folder)),
-      m_builder(c, m_folder.path(), options.run_folder.empty() ? std::string() : options.run_folder + "/logs", defences, options.stop) {
+      m_builder(c, m_folder.path(), options.run_folder.empty() ? std::string() : options.run_folder + "/logs",
+                defences, options.stop) {
   m_core = c.limits.threads == 1 ? measuring_core() : -1;
-  if (m_options.build_jobs <= 0) m_options.build_jobs = std::max(1, static_cast<int>(std::thread::hardware_concurrency()));
+  if (m_options.build_jobs <= 0)
+    m_options.build_jobs = std::max(1, static_cast<int>(std::thread::hardware_concurrency()));
   m_input_seed = options.input_seed != 0 ? options.input_seed : secret_seed();
 }
 
@@ -73,14 +77,16 @@ CompareRules CpuBench::rules() const {
   return rules;
 }
 
-Result<InputPool> CpuBench::make_pool(const std::vector<Shape>& shapes, std::uint64_t seed, std::size_t sets) {
+Result<InputPool> CpuBench::make_pool(const std::vector<Shape>& shapes, std::uint64_t seed,
+                                      std::size_t sets) {
   double flops = 0, bytes = 0;
   for (const Shape& shape : shapes) {
     TS_ASSIGN(const ShapeLayout layout, lay_out(m_case, shape));
     flops = std::max(flops, layout.flops);
     bytes = std::max(bytes, static_cast<double>(layout.input_pages * k_page_bytes));
   }
-  TS_ASSIGN(InputPool pool, InputPool::make(m_case, shapes, seed, std::min(sets, affordable_sets(flops, bytes))));
+  TS_ASSIGN(InputPool pool,
+            InputPool::make(m_case, shapes, seed, std::min(sets, affordable_sets(flops, bytes))));
   if (m_case.reference.source) {
     TS_TRY(compute_source_reference(m_case, pool, m_builder, m_defences));
   } else {
@@ -95,7 +101,8 @@ Result<BuildJob> CpuBench::job_of(const Candidate& candidate, const std::string&
   job.identity = identity;
   TS_ASSIGN(job.flags, fill_placeholders(m_case.flags, m_case.space, candidate.config));
   for (std::size_t i = 0; i < m_case.space.parameters().size(); ++i) {
-    job.macros.emplace_back(m_case.space.parameters()[i].name, space::macro_text(m_case.space.value(candidate.config, i)));
+    job.macros.emplace_back(m_case.space.parameters()[i].name,
+                            space::macro_text(m_case.space.value(candidate.config, i)));
   }
   if (!candidate.diff.empty()) {
     TS_ASSIGN(job.patched, patched_sources(m_case, candidate.diff));
@@ -150,14 +157,16 @@ std::vector<Built> CpuBench::build(std::span<const Candidate> candidates) {
   return results;
 }
 
-CpuBench::Started CpuBench::start(const InputPool& pool, const Contender& contender, const std::string& log_name) {
+CpuBench::Started CpuBench::start(const InputPool& pool, const Contender& contender,
+                                  const std::string& log_name) {
   SessionOptions options;
   options.defences = m_defences;
   options.cpu = m_core;
   if (&pool == (m_pool ? &*m_pool : nullptr)) options.store = &m_store;
   options.trusted = contender.trusted;
   options.stop = m_options.stop;
-  if (!m_options.run_folder.empty() && !log_name.empty()) options.log_path = m_options.run_folder + "/logs/" + log_name;
+  if (!m_options.run_folder.empty() && !log_name.empty())
+    options.log_path = m_options.run_folder + "/logs/" + log_name;
   return Session::start(m_case, pool, contender.what, options);
 }
 
@@ -195,7 +204,8 @@ Evidence CpuBench::measure(const Candidate&, const Built& built) {
     evidence.wall_ms = static_cast<double>(monotonic_ns() - started_ns) * 1e-6;
     return evidence;
   };
-  if (built.evidence.outcome != BuildEvidence::Outcome::ok) return reject({built.evidence.reason, built.evidence.detail});
+  if (built.evidence.outcome != BuildEvidence::Outcome::ok)
+    return reject({built.evidence.reason, built.evidence.detail});
   if (!m_pool) return reject({Reason::infra, "the bench is not open"});
   auto lock = MeasuringLock::take();
   if (!lock) return reject({Reason::infra, lock.error().line()});
@@ -216,25 +226,28 @@ Evidence CpuBench::measure(const Candidate&, const Built& built) {
   Heat heat = race(*m_pool, **session, **incumbent, options);
   evidence.peak_memory_bytes = (*session)->memory_bytes();
   if (!heat.rejection && heat.comparison == Comparison::faster) {
-    // Won once: again in fresh processes on both sides. The second heat's figures count, so that neither a lucky
-    // maximum nor the memory layout of one process becomes an improvement.
+    // Won once: again in fresh processes on both sides. The second heat's figures count, so that neither a
+    // lucky maximum nor the memory layout of one process becomes an improvement.
     worker_overhead_ms += (*session)->overhead_cpu_ms();
     session->reset();
     incumbent = start(*m_pool, m_incumbent);
     session = start(*m_pool, contender);
     if (!session) return reject(session.error());
-    if (!incumbent) return reject({Reason::infra, "the incumbent does not start: " + incumbent.error().detail});
+    if (!incumbent)
+      return reject({Reason::infra, "the incumbent does not start: " + incumbent.error().detail});
     options.give_up_early = false;
     conclude(evidence, heat);
     heat = race(*m_pool, **session, **incumbent, options);
     evidence.peak_memory_bytes = std::max(evidence.peak_memory_bytes, (*session)->memory_bytes());
   }
-  if (heat.rejection && heat.rejection->infra()) incumbent = tl::unexpected(Rejection{});  // a new one next time
+  if (heat.rejection && heat.rejection->infra())
+    incumbent = tl::unexpected(Rejection{});  // a new one next time
   conclude(evidence, heat);
   evidence.log_ratio_to_baseline = m_incumbent_log_ratio + evidence.log_ratio;
   evidence.wall_ms = static_cast<double>(monotonic_ns() - started_ns) * 1e-6;
   worker_overhead_ms += (*session)->overhead_cpu_ms();
-  evidence.overhead_cpu_ms = evidence.build.overhead_cpu_ms + worker_overhead_ms + process_cpu_ms() - own_before_ms;
+  evidence.overhead_cpu_ms =
+      evidence.build.overhead_cpu_ms + worker_overhead_ms + process_cpu_ms() - own_before_ms;
   return evidence;
 }
 

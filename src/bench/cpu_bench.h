@@ -60,11 +60,15 @@ class CpuBench : public Bench {
   [[nodiscard]] virtual Result<BaselineBuilds> build_baseline();
   [[nodiscard]] Result<BuildJob> job_of(const Candidate& candidate, const std::string& identity) const;
   [[nodiscard]] Result<BuildJob> baseline_job() const;
-  [[nodiscard]] Result<InputPool> make_pool(const std::vector<Shape>& shapes, std::uint64_t seed, std::size_t sets);
-  [[nodiscard]] Started start(const InputPool& pool, const Contender& contender, const std::string& log_name = {});
+  [[nodiscard]] Result<InputPool> make_pool(const std::vector<Shape>& shapes, std::uint64_t seed,
+                                            std::size_t sets);
+  [[nodiscard]] Started start(const InputPool& pool, const Contender& contender,
+                              const std::string& log_name = {});
   /// Correct on every scored shape; fills the check of each shape.
-  [[nodiscard]] std::optional<Rejection> check_all(const InputPool& pool, Session& session, std::vector<ShapeEvidence>& shapes);
-  [[nodiscard]] Heat race(const InputPool& pool, Session& candidate, Session& incumbent, const HeatOptions& options);
+  [[nodiscard]] std::optional<Rejection> check_all(const InputPool& pool, Session& session,
+                                                   std::vector<ShapeEvidence>& shapes);
+  [[nodiscard]] Heat race(const InputPool& pool, Session& candidate, Session& incumbent,
+                          const HeatOptions& options);
   void combine(Heat& heat) const;
   [[nodiscard]] Status open_canaries(const Built& wrong, const Built& slow, Session& baseline);
   [[nodiscard]] Started& incumbent_session();
@@ -79,12 +83,12 @@ class CpuBench : public Bench {
   TempDir m_folder;
   Builder m_builder;
   Machine m_machine;
-  bool m_peaks_doubted = false;   ///< the speed of light was measured again after a candidate went below it
+  bool m_peaks_doubted = false;  ///< the speed of light was measured again after a candidate went below it
   int m_core = -1;
   std::string m_toolchain;
   std::uint64_t m_input_seed = 0;
   std::optional<InputPool> m_pool;
-  double m_baseline_error = -1;   ///< largest absolute error of the baseline; < 0 = not known yet
+  double m_baseline_error = -1;  ///< largest absolute error of the baseline; < 0 = not known yet
   OutputStore m_store;
   Contender m_baseline, m_incumbent;
   double m_incumbent_log_ratio = 0;

@@ -13,9 +13,9 @@ namespace tunesmith::bench {
 
 namespace {
 
-constexpr double k_confirm_seconds = 60;   // at most, over all shapes
+constexpr double k_confirm_seconds = 60;         // at most, over all shapes
 constexpr double k_confirm_spread_seconds = 10;  // plateaus of a shared machine last up to tens of seconds
-constexpr int k_confirm_blocks = 4;        // fresh processes: the layout of one process is not the kernel's merit
+constexpr int k_confirm_blocks = 4;  // fresh processes: the layout of one process is not the kernel's merit
 
 }  // namespace
 
@@ -35,7 +35,8 @@ Evidence CpuBench::confirm(const Candidate& candidate) {
   const Candidate both[] = {candidate};
   const Built first = build(both).front();
   evidence.build = first.evidence;
-  if (first.evidence.outcome != BuildEvidence::Outcome::ok) return reject({first.evidence.reason, first.evidence.detail});
+  if (first.evidence.outcome != BuildEvidence::Outcome::ok)
+    return reject({first.evidence.reason, first.evidence.detail});
   const Built second = build(both).front();
   if (second.evidence.library_sha256 != first.evidence.library_sha256) {
     return reject({Reason::nondeterministic, "two builds of the same source differ"});
@@ -89,7 +90,8 @@ Evidence CpuBench::confirm(const Candidate& candidate) {
     const double block_seconds = static_cast<double>(monotonic_ns() - block_ns) * 1e-9;
     if (block_seconds > k_confirm_seconds / k_confirm_blocks) {
       pairs = std::max<std::size_t>(8 * k_confirm_blocks,
-                                    static_cast<std::size_t>(static_cast<double>(pairs) * k_confirm_seconds / k_confirm_blocks / block_seconds));
+                                    static_cast<std::size_t>(static_cast<double>(pairs) * k_confirm_seconds /
+                                                             k_confirm_blocks / block_seconds));
     }
   }
 
@@ -101,7 +103,8 @@ Evidence CpuBench::confirm(const Candidate& candidate) {
     std::vector<double> ratios, mine_wall, mine_cpu, theirs_wall, theirs_cpu;
     for (const PairSample& sample : timing.samples) {
       const bool wall = timing.clock == "wall";
-      ratios.push_back(std::log((wall ? sample.candidate_wall_ms : sample.candidate_cpu_ms) / (wall ? sample.incumbent_wall_ms : sample.incumbent_cpu_ms)));
+      ratios.push_back(std::log((wall ? sample.candidate_wall_ms : sample.candidate_cpu_ms) /
+                                (wall ? sample.incumbent_wall_ms : sample.incumbent_cpu_ms)));
       mine_wall.push_back(sample.candidate_wall_ms);
       mine_cpu.push_back(sample.candidate_cpu_ms);
       theirs_wall.push_back(sample.incumbent_wall_ms);

@@ -1,4 +1,5 @@
-// Opening the bench: references, lint, baseline, canaries. A case that fails here is refused before a candidate is built.
+// Opening the bench: references, lint, baseline, canaries. A case that fails here is refused before a
+// candidate is built.
 #include <fmt/format.h>
 
 #include "bench/cpu_bench.h"
@@ -14,7 +15,8 @@ Status CpuBench::open_canaries(const Built& wrong, const Built& slow, Session& b
                 "run `tunesmith selftest`; do not trust a figure from this machine until it passes");
   };
   for (const Built* built : {&wrong, &slow}) {
-    if (built->evidence.outcome != BuildEvidence::Outcome::ok) return broken("a mutant of the baseline does not build: " + built->evidence.detail);
+    if (built->evidence.outcome != BuildEvidence::Outcome::ok)
+      return broken("a mutant of the baseline does not build: " + built->evidence.detail);
   }
   if (m_defences.check_results && m_defences.check_every_element) {
     Started mutant = start(*m_pool, {{wrong.library, wrong.glue}, true});
@@ -29,7 +31,8 @@ Status CpuBench::open_canaries(const Built& wrong, const Built& slow, Session& b
   options.maximum_pairs = 40;
   const Heat heat = race(*m_pool, **mutant, baseline, options);
   if (heat.rejection) return broken("the slow mutant fails: " + heat.rejection->detail);
-  if (heat.comparison != Comparison::slower) return broken("a mutant that does its work twice does not show as slower");
+  if (heat.comparison != Comparison::slower)
+    return broken("a mutant that does its work twice does not show as slower");
   return {};
 }
 
@@ -57,18 +60,21 @@ Result<Opening> CpuBench::open() {
 
   TS_ASSIGN(const BaselineBuilds built, build_baseline());
   if (built.plain.evidence.outcome != BuildEvidence::Outcome::ok) {
-    return fail(ErrorCode::invalid, "the baseline does not build: " + built.plain.evidence.detail,
-                built.plain.evidence.log_path.empty() ? "" : "the full log is " + built.plain.evidence.log_path,
-                Place{m_case.file, 0, 0, "/baseline"});
+    return fail(
+        ErrorCode::invalid, "the baseline does not build: " + built.plain.evidence.detail,
+        built.plain.evidence.log_path.empty() ? "" : "the full log is " + built.plain.evidence.log_path,
+        Place{m_case.file, 0, 0, "/baseline"});
   }
-  m_baseline = Contender{{built.plain.library, built.plain.glue}, m_case.baseline.kind == Baseline::Kind::source};
+  m_baseline =
+      Contender{{built.plain.library, built.plain.glue}, m_case.baseline.kind == Baseline::Kind::source};
   m_incumbent = m_baseline;
 
   TS_ASSIGN(const MeasuringLock lock, MeasuringLock::take());
   const PinnedThread pinned(m_core);
   Started& session = incumbent_session();
   if (!session) {
-    return fail(session.error().infra() ? ErrorCode::infra : ErrorCode::invalid, "the baseline does not run: " + session.error().detail, "",
+    return fail(session.error().infra() ? ErrorCode::infra : ErrorCode::invalid,
+                "the baseline does not run: " + session.error().detail, "",
                 Place{m_case.file, 0, 0, "/baseline"});
   }
   opening.isolation = (*session)->layers().text();
@@ -79,11 +85,13 @@ Result<Opening> CpuBench::open() {
   opening.baseline.shapes = blank_shapes(*m_pool);
   if (auto rejection = check_all(*m_pool, **session, opening.baseline.shapes)) {
     return fail(rejection->infra() ? ErrorCode::infra : ErrorCode::invalid,
-                fmt::format("the baseline fails its own check ({}): {}", code_of(rejection->reason), rejection->detail),
+                fmt::format("the baseline fails its own check ({}): {}", code_of(rejection->reason),
+                            rejection->detail),
                 "mend the baseline, the reference or the tolerance", Place{m_case.file, 0, 0, "/baseline"});
   }
   m_baseline_error = 0;
-  for (const ShapeEvidence& shape : opening.baseline.shapes) m_baseline_error = std::max(m_baseline_error, shape.check.max_abs_error);
+  for (const ShapeEvidence& shape : opening.baseline.shapes)
+    m_baseline_error = std::max(m_baseline_error, shape.check.max_abs_error);
 
   TS_TRY(open_canaries(built.wrong, built.slow, **session));
   // The baseline against itself: its times, and a first A/A round.
@@ -102,7 +110,8 @@ Result<Opening> CpuBench::open() {
   opening.baseline.log_ratio = 0;
   opening.baseline.peak_memory_bytes = (*session)->memory_bytes();
   opening.baseline.load_average = load_average();
-  for (const std::string& off : m_options.defences_off) opening.notes.push_back("defence switched off: " + off);
+  for (const std::string& off : m_options.defences_off)
+    opening.notes.push_back("defence switched off: " + off);
   return opening;
 }
 

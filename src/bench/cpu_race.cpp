@@ -7,7 +7,8 @@
 
 namespace tunesmith::bench {
 
-std::optional<Rejection> CpuBench::check_all(const InputPool& pool, Session& session, std::vector<ShapeEvidence>& shapes) {
+std::optional<Rejection> CpuBench::check_all(const InputPool& pool, Session& session,
+                                             std::vector<ShapeEvidence>& shapes) {
   std::size_t smallest = 0;
   for (std::size_t i = 0; i < shapes.size(); ++i) {
     if (shapes[i].flops < shapes[smallest].flops) smallest = i;
@@ -40,11 +41,14 @@ std::optional<Rejection> CpuBench::check_all(const InputPool& pool, Session& ses
       const std::uint64_t hash = session.output_hash(i, slot);
       if (round == 0) first_hash = hash;
       if (round == 2 && hash != first_hash && m_defences.determinism && m_case.limits.threads == 1) {
-        return Rejection{Reason::nondeterministic, fmt::format("shape {}: the same inputs gave different bits", shapes[i].shape)};
+        return Rejection{Reason::nondeterministic,
+                         fmt::format("shape {}: the same inputs gave different bits", shapes[i].shape)};
       }
     }
     check.passed = check.executed >= check.planned && check.planned > 0;
-    if (!check.passed) return Rejection{Reason::missing_evidence, fmt::format("{} of {} comparisons were made", check.executed, check.planned)};
+    if (!check.passed)
+      return Rejection{Reason::missing_evidence,
+                       fmt::format("{} of {} comparisons were made", check.executed, check.planned)};
   }
   return std::nullopt;
 }
@@ -53,7 +57,8 @@ double CpuBench::floor_ms(const ShapeLayout& layout) {
   return speed_of_light_ms(m_machine, m_case.dtype, layout.flops, layout.bytes, m_case.limits.threads);
 }
 
-CpuBench::Heat CpuBench::race(const InputPool& pool, Session& candidate, Session& incumbent, const HeatOptions& options) {
+CpuBench::Heat CpuBench::race(const InputPool& pool, Session& candidate, Session& incumbent,
+                              const HeatOptions& options) {
   Heat heat;
   heat.shapes = blank_shapes(pool);
   for (std::size_t i = 0; i < heat.shapes.size(); ++i) {
@@ -71,8 +76,10 @@ CpuBench::Heat CpuBench::race(const InputPool& pool, Session& candidate, Session
     if (!options.check) defences.check_results = false;
     Race one(m_case, pool, i, candidate, incumbent, rules(), race_options, defences);
     RaceEnd end = one.run(heat.shapes[i].timing, heat.shapes[i].check);
-    if (end.candidate && end.candidate->reason == Reason::impossible_time && !m_peaks_doubted && race_options.floor_ms > 0) {
-      // The machine may have been in a slow phase when its peak was taken: measure it again, once, and judge anew.
+    if (end.candidate && end.candidate->reason == Reason::impossible_time && !m_peaks_doubted &&
+        race_options.floor_ms > 0) {
+      // The machine may have been in a slow phase when its peak was taken: measure it again, once, and judge
+      // anew.
       m_peaks_doubted = true;
       if (auto again = machine_facts(true)) m_machine = *again;
       --i;
@@ -80,11 +87,13 @@ CpuBench::Heat CpuBench::race(const InputPool& pool, Session& candidate, Session
       continue;
     }
     if (end.candidate) {
-      heat.rejection = Rejection{end.candidate->reason, fmt::format("shape {}: {}", heat.shapes[i].shape, end.candidate->detail)};
+      heat.rejection = Rejection{end.candidate->reason,
+                                 fmt::format("shape {}: {}", heat.shapes[i].shape, end.candidate->detail)};
       return heat;
     }
     if (end.incumbent) {
-      heat.rejection = Rejection{Reason::infra, fmt::format("the incumbent failed on shape {}: {}", heat.shapes[i].shape, end.incumbent->detail)};
+      heat.rejection = Rejection{Reason::infra, fmt::format("the incumbent failed on shape {}: {}",
+                                                            heat.shapes[i].shape, end.incumbent->detail)};
       return heat;
     }
     CheckEvidence& check = heat.shapes[i].check;

@@ -53,7 +53,8 @@ const std::vector<std::string>& defence_names() {
 Result<Defences> Defences::without(const std::vector<std::string>& off) {
   Defences defences;
   for (const std::string& name : off) {
-    const auto* found = std::find_if(std::begin(k_table), std::end(k_table), [&](const Entry& e) { return e.name == name; });
+    const auto* found =
+        std::find_if(std::begin(k_table), std::end(k_table), [&](const Entry& e) { return e.name == name; });
     if (found == std::end(k_table)) {
       return fail(ErrorCode::usage, fmt::format("there is no defence \"{}\"", name),
                   fmt::format("did you mean \"{}\"?", nearest(name, defence_names())));

@@ -51,15 +51,17 @@ std::string body(const std::string& entry, const Pieces& pieces, GlueKind kind) 
 
 std::string glue_source(const Case& c, const SourceSet& source, GlueKind kind, bool widen) {
   const std::string linkage = source.language == "c++" ? "extern \"C\" " : "";
-  return fmt::format("#include \"{}\"\n{}void tunesmith_call(void* const* tunesmith_arg);\n{}{}", base_name(source.files.front()), linkage,
-                     linkage, body(source.entry, pieces_of(c, widen), kind));
+  return fmt::format("#include \"{}\"\n{}void tunesmith_call(void* const* tunesmith_arg);\n{}{}",
+                     base_name(source.files.front()), linkage, linkage,
+                     body(source.entry, pieces_of(c, widen), kind));
 }
 
 std::string bound_glue_source(const Case& c, GlueKind kind) {
   const Pieces pieces = pieces_of(c, false);
   return fmt::format(
       "typedef void (*tunesmith_type)({});\nstatic tunesmith_type tunesmith_entry;\n"
-      "extern \"C\" void tunesmith_bind(void* address) {{ tunesmith_entry = (tunesmith_type)address; }}\nextern \"C\" {}",
+      "extern \"C\" void tunesmith_bind(void* address) {{ tunesmith_entry = (tunesmith_type)address; "
+      "}}\nextern \"C\" {}",
       pieces.types, body("tunesmith_entry", pieces, kind));
 }
 

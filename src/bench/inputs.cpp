@@ -17,7 +17,8 @@ namespace tunesmith::bench {
 
 namespace {
 
-constexpr std::uint64_t k_input_budget_bytes = 512ULL << 20;  // per shape: leaves room for two workers' outputs
+constexpr std::uint64_t k_input_budget_bytes = 512ULL
+                                               << 20;  // per shape: leaves room for two workers' outputs
 
 std::uint16_t to_bf16(float value) {
   std::uint32_t bits = std::bit_cast<std::uint32_t>(value);
@@ -87,36 +88,72 @@ void fill_f32_uniform(std::byte* to, std::uint64_t elements, double low, double 
 
 double read_element(const std::byte* from, Dtype dtype, std::uint64_t i) {
   switch (dtype) {
-    case Dtype::f64: return load<double>(from, i);
-    case Dtype::f32: return load<float>(from, i);
-    case Dtype::f16: return from_f16(load<std::uint16_t>(from, i));
-    case Dtype::bf16: return from_bf16(load<std::uint16_t>(from, i));
-    case Dtype::i64: return static_cast<double>(load<std::int64_t>(from, i));
-    case Dtype::i32: return load<std::int32_t>(from, i);
-    case Dtype::i16: return load<std::int16_t>(from, i);
-    case Dtype::i8: return load<std::int8_t>(from, i);
-    case Dtype::u64: return static_cast<double>(load<std::uint64_t>(from, i));
-    case Dtype::u32: return load<std::uint32_t>(from, i);
-    case Dtype::u16: return load<std::uint16_t>(from, i);
-    case Dtype::u8: return load<std::uint8_t>(from, i);
+    case Dtype::f64:
+      return load<double>(from, i);
+    case Dtype::f32:
+      return load<float>(from, i);
+    case Dtype::f16:
+      return from_f16(load<std::uint16_t>(from, i));
+    case Dtype::bf16:
+      return from_bf16(load<std::uint16_t>(from, i));
+    case Dtype::i64:
+      return static_cast<double>(load<std::int64_t>(from, i));
+    case Dtype::i32:
+      return load<std::int32_t>(from, i);
+    case Dtype::i16:
+      return load<std::int16_t>(from, i);
+    case Dtype::i8:
+      return load<std::int8_t>(from, i);
+    case Dtype::u64:
+      return static_cast<double>(load<std::uint64_t>(from, i));
+    case Dtype::u32:
+      return load<std::uint32_t>(from, i);
+    case Dtype::u16:
+      return load<std::uint16_t>(from, i);
+    case Dtype::u8:
+      return load<std::uint8_t>(from, i);
   }
   return 0;
 }
 
 void write_element(std::byte* to, Dtype dtype, std::uint64_t i, double value) {
   switch (dtype) {
-    case Dtype::f64: store(to, i, value); break;
-    case Dtype::f32: store(to, i, static_cast<float>(value)); break;
-    case Dtype::f16: store(to, i, to_f16(narrow_to_odd(value))); break;
-    case Dtype::bf16: store(to, i, to_bf16(narrow_to_odd(value))); break;
-    case Dtype::i64: store(to, i, static_cast<std::int64_t>(value)); break;
-    case Dtype::i32: store(to, i, static_cast<std::int32_t>(value)); break;
-    case Dtype::i16: store(to, i, static_cast<std::int16_t>(value)); break;
-    case Dtype::i8: store(to, i, static_cast<std::int8_t>(value)); break;
-    case Dtype::u64: store(to, i, static_cast<std::uint64_t>(value)); break;
-    case Dtype::u32: store(to, i, static_cast<std::uint32_t>(value)); break;
-    case Dtype::u16: store(to, i, static_cast<std::uint16_t>(value)); break;
-    case Dtype::u8: store(to, i, static_cast<std::uint8_t>(value)); break;
+    case Dtype::f64:
+      store(to, i, value);
+      break;
+    case Dtype::f32:
+      store(to, i, static_cast<float>(value));
+      break;
+    case Dtype::f16:
+      store(to, i, to_f16(narrow_to_odd(value)));
+      break;
+    case Dtype::bf16:
+      store(to, i, to_bf16(narrow_to_odd(value)));
+      break;
+    case Dtype::i64:
+      store(to, i, static_cast<std::int64_t>(value));
+      break;
+    case Dtype::i32:
+      store(to, i, static_cast<std::int32_t>(value));
+      break;
+    case Dtype::i16:
+      store(to, i, static_cast<std::int16_t>(value));
+      break;
+    case Dtype::i8:
+      store(to, i, static_cast<std::int8_t>(value));
+      break;
+    case Dtype::u64:
+      store(to, i, static_cast<std::uint64_t>(value));
+      break;
+    case Dtype::u32:
+      store(to, i, static_cast<std::uint32_t>(value));
+      break;
+    case Dtype::u16:
+      store(to, i, static_cast<std::uint16_t>(value));
+      break;
+    case Dtype::u8:
+      store(to, i, static_cast<std::uint8_t>(value));
+      break;
   }
 }
 
@@ -125,14 +162,22 @@ void fill_buffer(std::byte* to, Dtype dtype, std::uint64_t elements, const Fill&
     fill_f32_uniform(to, elements, fill.low, fill.high, rng);
     return;
   }
-  const auto span = static_cast<std::uint64_t>(std::max(0.0, std::floor(fill.high) - std::ceil(fill.low))) + 1;
+  const auto span =
+      static_cast<std::uint64_t>(std::max(0.0, std::floor(fill.high) - std::ceil(fill.low))) + 1;
   for (std::uint64_t i = 0; i < elements; ++i) {
     double value = fill.constant;
     switch (fill.kind) {
-      case Fill::Kind::uniform: value = fill.low + (fill.high - fill.low) * rng.uniform(); break;
-      case Fill::Kind::normal: value = fill.mean + fill.deviation * rng.normal(); break;
-      case Fill::Kind::integers: value = std::ceil(fill.low) + static_cast<double>(rng.below(span)); break;
-      case Fill::Kind::constant: break;
+      case Fill::Kind::uniform:
+        value = fill.low + (fill.high - fill.low) * rng.uniform();
+        break;
+      case Fill::Kind::normal:
+        value = fill.mean + fill.deviation * rng.normal();
+        break;
+      case Fill::Kind::integers:
+        value = std::ceil(fill.low) + static_cast<double>(rng.below(span));
+        break;
+      case Fill::Kind::constant:
+        break;
     }
     write_element(to, dtype, i, value);
   }
@@ -170,7 +215,8 @@ Result<ShapeLayout> lay_out(const Case& c, const Shape& shape, bool widen) {
   return layout;
 }
 
-Result<InputPool> InputPool::allocate(std::vector<ShapeLayout> layouts, const std::vector<std::size_t>& sets) {
+Result<InputPool> InputPool::allocate(std::vector<ShapeLayout> layouts,
+                                      const std::vector<std::size_t>& sets) {
   InputPool pool;
   for (std::size_t s = 0; s < layouts.size(); ++s) {
     ShapeInputs inputs;
@@ -191,25 +237,31 @@ Result<InputPool> InputPool::allocate(std::vector<ShapeLayout> layouts, const st
   pool.m_size = std::max<std::uint64_t>(pool.m_size, k_page_bytes);
   pool.m_fd.reset(memfd_create("inputs", MFD_CLOEXEC | MFD_ALLOW_SEALING));
   if (!pool.m_fd || ftruncate(pool.m_fd.get(), static_cast<off_t>(pool.m_size)) != 0) {
-    return fail(ErrorCode::infra, fmt::format("cannot make shared memory of {} MiB for inputs: {}", pool.m_size >> 20, errno_text(errno)));
+    return fail(ErrorCode::infra, fmt::format("cannot make shared memory of {} MiB for inputs: {}",
+                                              pool.m_size >> 20, errno_text(errno)));
   }
   void* view = mmap(nullptr, pool.m_size, PROT_READ | PROT_WRITE, MAP_SHARED, pool.m_fd.get(), 0);
-  if (view == MAP_FAILED) return fail(ErrorCode::infra, fmt::format("cannot map the inputs: {}", errno_text(errno)));
+  if (view == MAP_FAILED)
+    return fail(ErrorCode::infra, fmt::format("cannot map the inputs: {}", errno_text(errno)));
   pool.m_view = static_cast<std::byte*>(view);
   // From here on only this mapping can write, whoever gets hold of the file.
   fcntl(pool.m_fd.get(), F_ADD_SEALS, F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_FUTURE_WRITE);
-  pool.m_read_only.reset(open(fmt::format("/proc/self/fd/{}", pool.m_fd.get()).c_str(), O_RDONLY | O_CLOEXEC));
-  if (!pool.m_read_only) return fail(ErrorCode::infra, fmt::format("cannot reopen the inputs read-only: {}", errno_text(errno)));
+  pool.m_read_only.reset(
+      open(fmt::format("/proc/self/fd/{}", pool.m_fd.get()).c_str(), O_RDONLY | O_CLOEXEC));
+  if (!pool.m_read_only)
+    return fail(ErrorCode::infra, fmt::format("cannot reopen the inputs read-only: {}", errno_text(errno)));
   return pool;
 }
 
-Result<InputPool> InputPool::make(const Case& c, const std::vector<Shape>& shapes, std::uint64_t secret_seed, std::size_t sets) {
+Result<InputPool> InputPool::make(const Case& c, const std::vector<Shape>& shapes, std::uint64_t secret_seed,
+                                  std::size_t sets) {
   std::vector<ShapeLayout> layouts;
   std::vector<std::size_t> counts;
   for (const Shape& shape : shapes) {
     TS_ASSIGN(ShapeLayout layout, lay_out(c, shape));
     const std::uint64_t set_bytes = std::max<std::uint64_t>(1, layout.input_pages) * k_page_bytes;
-    counts.push_back(std::min<std::size_t>(sets, std::max<std::uint64_t>(2, k_input_budget_bytes / set_bytes)));
+    counts.push_back(
+        std::min<std::size_t>(sets, std::max<std::uint64_t>(2, k_input_budget_bytes / set_bytes)));
     layouts.push_back(std::move(layout));
   }
   TS_ASSIGN(InputPool pool, allocate(std::move(layouts), counts));
@@ -260,7 +312,8 @@ Result<InputPool> InputPool::widen(const Case& c, const InputPool& pool) {
         if (from.dtype == to.dtype) {
           std::memcpy(place, source, from.bytes);
         } else {
-          for (std::uint64_t i = 0; i < from.elements; ++i) write_element(place, to.dtype, i, read_element(source, from.dtype, i));
+          for (std::uint64_t i = 0; i < from.elements; ++i)
+            write_element(place, to.dtype, i, read_element(source, from.dtype, i));
         }
       }
     }

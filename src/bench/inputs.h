@@ -1,6 +1,6 @@
 // Input sets of a case: made from a secret seed, kept in one memfd that every worker maps read-only, with the
-// expected outputs (float64) on our side alone. Each set has its own content; a worker sees a set for the first
-// time when it is mapped into one of its slots.
+// expected outputs (float64) on our side alone. Each set has its own content; a worker sees a set for the
+// first time when it is mapped into one of its slots.
 #pragma once
 
 #include <cstdint>
@@ -33,32 +33,32 @@ struct ShapeLayout {
   Shape shape;
   double flops = 0, bytes = 0;
   std::vector<Argument> arguments;
-  std::uint64_t input_pages = 0;    ///< of one set, read-only buffers
-  std::uint64_t writable_pages = 0; ///< of one slot
+  std::uint64_t input_pages = 0;     ///< of one set, read-only buffers
+  std::uint64_t writable_pages = 0;  ///< of one slot
 };
 
 /// `widen`: float buffers and scalars become f64 (for a reference that runs in float64).
 [[nodiscard]] Result<ShapeLayout> lay_out(const Case& c, const Shape& shape, bool widen = false);
 
 struct InputSet {
-  std::vector<std::uint64_t> offset;                ///< per argument, of its first page in the memfd (read-only ones)
-  std::vector<std::vector<std::byte>> initial;      ///< per argument: first content of inout buffers
-  std::vector<std::vector<double>> expected;        ///< per argument: of checked buffers
+  std::vector<std::uint64_t> offset;  ///< per argument, of its first page in the memfd (read-only ones)
+  std::vector<std::vector<std::byte>> initial;  ///< per argument: first content of inout buffers
+  std::vector<std::vector<double>> expected;    ///< per argument: of checked buffers
 };
 
 struct ShapeInputs {
   ShapeLayout layout;
   std::vector<InputSet> sets;
-  std::vector<double> output_scale;   ///< per argument: root mean square of the expected values
+  std::vector<double> output_scale;  ///< per argument: root mean square of the expected values
 };
 
 /// All shapes of one pool. Movable, not copyable.
 class InputPool {
  public:
-  /// `sets` per shape at most; fewer for large ones (512 MiB of inputs a shape, never below 2). Expected values are
-  /// not filled in: see references.h.
-  [[nodiscard]] static Result<InputPool> make(const Case& c, const std::vector<Shape>& shapes, std::uint64_t secret_seed,
-                                              std::size_t sets);
+  /// `sets` per shape at most; fewer for large ones (512 MiB of inputs a shape, never below 2). Expected
+  /// values are not filled in: see references.h.
+  [[nodiscard]] static Result<InputPool> make(const Case& c, const std::vector<Shape>& shapes,
+                                              std::uint64_t secret_seed, std::size_t sets);
   /// The same inputs with every float buffer and scalar in f64, for a reference that runs in float64.
   [[nodiscard]] static Result<InputPool> widen(const Case& c, const InputPool& pool);
   [[nodiscard]] int read_only_fd() const { return m_read_only.get(); }
@@ -74,7 +74,8 @@ class InputPool {
 
  private:
   InputPool() = default;
-  [[nodiscard]] static Result<InputPool> allocate(std::vector<ShapeLayout> layouts, const std::vector<std::size_t>& sets);
+  [[nodiscard]] static Result<InputPool> allocate(std::vector<ShapeLayout> layouts,
+                                                  const std::vector<std::size_t>& sets);
   UniqueFd m_fd, m_read_only;
   std::byte* m_view = nullptr;
   std::uint64_t m_size = 0;

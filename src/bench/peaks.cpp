@@ -24,19 +24,31 @@ struct Vector {
 };
 
 // Sixteen chains hide a latency of four cycles on two units twice over.
-#define TS_FMA_BODY(Type, Lanes)                                                                     \
-  using V = Vector<Type, Lanes * sizeof(Type)>::type;                                                \
-  V a0{}, a1{}, a2{}, a3{}, a4{}, a5{}, a6{}, a7{}, a8{}, a9{}, b0{}, b1{}, b2{}, b3{}, b4{}, b5{};  \
-  V x = a0 + Type(1.0000001), y = a0 + Type(0.9999999);                                              \
-  __asm__ volatile("" : "+v"(x), "+v"(y));                                                           \
-  for (long i = 0; i < rounds; ++i) {                                                                \
-    a0 = a0 * x + y; a1 = a1 * x + y; a2 = a2 * x + y; a3 = a3 * x + y;                              \
-    a4 = a4 * x + y; a5 = a5 * x + y; a6 = a6 * x + y; a7 = a7 * x + y;                              \
-    a8 = a8 * x + y; a9 = a9 * x + y; b0 = b0 * x + y; b1 = b1 * x + y;                              \
-    b2 = b2 * x + y; b3 = b3 * x + y; b4 = b4 * x + y; b5 = b5 * x + y;                              \
-    __asm__ volatile("" : "+v"(x));                                                                  \
-  }                                                                                                  \
-  V sum = a0 + a1 + a2 + a3 + a4 + a5 + a6 + a7 + a8 + a9 + b0 + b1 + b2 + b3 + b4 + b5;             \
+#define TS_FMA_BODY(Type, Lanes)                                                                    \
+  using V = Vector<Type, Lanes * sizeof(Type)>::type;                                               \
+  V a0{}, a1{}, a2{}, a3{}, a4{}, a5{}, a6{}, a7{}, a8{}, a9{}, b0{}, b1{}, b2{}, b3{}, b4{}, b5{}; \
+  V x = a0 + Type(1.0000001), y = a0 + Type(0.9999999);                                             \
+  __asm__ volatile("" : "+v"(x), "+v"(y));                                                          \
+  for (long i = 0; i < rounds; ++i) {                                                               \
+    a0 = a0 * x + y;                                                                                \
+    a1 = a1 * x + y;                                                                                \
+    a2 = a2 * x + y;                                                                                \
+    a3 = a3 * x + y;                                                                                \
+    a4 = a4 * x + y;                                                                                \
+    a5 = a5 * x + y;                                                                                \
+    a6 = a6 * x + y;                                                                                \
+    a7 = a7 * x + y;                                                                                \
+    a8 = a8 * x + y;                                                                                \
+    a9 = a9 * x + y;                                                                                \
+    b0 = b0 * x + y;                                                                                \
+    b1 = b1 * x + y;                                                                                \
+    b2 = b2 * x + y;                                                                                \
+    b3 = b3 * x + y;                                                                                \
+    b4 = b4 * x + y;                                                                                \
+    b5 = b5 * x + y;                                                                                \
+    __asm__ volatile("" : "+v"(x));                                                                 \
+  }                                                                                                 \
+  V sum = a0 + a1 + a2 + a3 + a4 + a5 + a6 + a7 + a8 + a9 + b0 + b1 + b2 + b3 + b4 + b5;            \
   __asm__ volatile("" : : "v"(sum));
 
 #if defined(__x86_64__)
@@ -53,8 +65,18 @@ __attribute__((target("avx512f,avx512vnni"), noinline)) void dot_i8_512(long rou
   __asm__ volatile("" : "+v"(x), "+v"(y));
   for (long i = 0; i < rounds; ++i) {
 #define TS_DOT(acc) __asm__ volatile("vpdpbusd %2, %1, %0" : "+v"(acc) : "v"(x), "v"(y))
-    TS_DOT(a0); TS_DOT(a1); TS_DOT(a2); TS_DOT(a3); TS_DOT(a4); TS_DOT(a5);
-    TS_DOT(a6); TS_DOT(a7); TS_DOT(a8); TS_DOT(a9); TS_DOT(b0); TS_DOT(b1);
+    TS_DOT(a0);
+    TS_DOT(a1);
+    TS_DOT(a2);
+    TS_DOT(a3);
+    TS_DOT(a4);
+    TS_DOT(a5);
+    TS_DOT(a6);
+    TS_DOT(a7);
+    TS_DOT(a8);
+    TS_DOT(a9);
+    TS_DOT(b0);
+    TS_DOT(b1);
 #undef TS_DOT
   }
 }
@@ -65,13 +87,13 @@ __attribute__((target("avx512f,avx512vnni"), noinline)) void dot_i8_512(long rou
 // The fallback of every other target: plain 128-bit vectors.
 #if defined(TS_PLAIN_ASM)
 #undef TS_FMA_BODY
-#define TS_FMA_BODY(Type, Lanes)                                                      \
-  using V = Vector<Type, Lanes * sizeof(Type)>::type;                                 \
-  V a[16] = {};                                                                       \
-  V x = a[0] + Type(1.0000001), y = a[0] + Type(0.9999999);                           \
-  for (long i = 0; i < rounds; ++i) {                                                 \
-    for (V& v : a) v = v * x + y;                                                     \
-    __asm__ volatile("" : : "r"(&a) : "memory");                                      \
+#define TS_FMA_BODY(Type, Lanes)                            \
+  using V = Vector<Type, Lanes * sizeof(Type)>::type;       \
+  V a[16] = {};                                             \
+  V x = a[0] + Type(1.0000001), y = a[0] + Type(0.9999999); \
+  for (long i = 0; i < rounds; ++i) {                       \
+    for (V & v : a) v = v * x + y;                          \
+    __asm__ volatile("" : : "r"(&a) : "memory");            \
   }
 #endif
 #if defined(__x86_64__)
@@ -150,14 +172,16 @@ Peaks measure_peaks(double seconds) {
     peaks.fma_f32_gflops = best_rate(fma_f32_128, 16 * 4 * 2, share);
     peaks.fma_f64_gflops = best_rate(fma_f64_128, 16 * 2 * 2, share);
   }
-  // Without a dot product instruction bytes are widened: at most four times the f32 lanes, one operation each.
+  // Without a dot product instruction bytes are widened: at most four times the f32 lanes, one operation
+  // each.
   if (peaks.int8_gops == 0) peaks.int8_gops = 4 * peaks.fma_f32_gflops;
   return peaks;
 }
 
 double measure_read_gbytes(std::size_t bytes, double seconds) {
   const std::size_t rounded = std::max<std::size_t>(4096, bytes / 4096 * 4096);
-  const std::unique_ptr<char, decltype(&std::free)> buffer(static_cast<char*>(std::aligned_alloc(4096, rounded)), &std::free);
+  const std::unique_ptr<char, decltype(&std::free)> buffer(
+      static_cast<char*>(std::aligned_alloc(4096, rounded)), &std::free);
   if (!buffer) return 0;
   std::memset(buffer.get(), 1, rounded);
   void (*reader)(const char*, std::size_t) = read_plain;

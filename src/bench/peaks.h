@@ -1,5 +1,5 @@
-// Micro-benchmarks behind the speed of light: best of many short bursts, on the CPU clock of the calling thread.
-// Best, not median: a bound that is too slow would call honest kernels impossible.
+// Micro-benchmarks behind the speed of light: best of many short bursts, on the CPU clock of the calling
+// thread. Best, not median: a bound that is too slow would call honest kernels impossible.
 #pragma once
 
 #include <cstddef>

@@ -1,5 +1,5 @@
-// Ties the calling thread to the measuring core for a while: examiner and workers take turns there, so that no
-// sample waits for a wake-up on another core and the inputs lie in the caches of the core that reads them.
+// Ties the calling thread to the measuring core for a while: examiner and workers take turns there, so that
+// no sample waits for a wake-up on another core and the inputs lie in the caches of the core that reads them.
 #pragma once
 
 #include <sched.h>

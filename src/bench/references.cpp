@@ -18,7 +18,8 @@ Result<std::size_t> bound(const Case& c, const std::string& role) {
     const auto* buffer = std::get_if<Buffer>(&c.arguments[i]);
     if (buffer != nullptr && buffer->name == name) return i;
   }
-  return fail(ErrorCode::invalid, fmt::format("the reference needs a buffer for \"{}\" and none is called \"{}\"", role, name),
+  return fail(ErrorCode::invalid,
+              fmt::format("the reference needs a buffer for \"{}\" and none is called \"{}\"", role, name),
               "name it in reference.bind", Place{c.file, 0, 0, "/reference/bind"});
 }
 
@@ -43,7 +44,8 @@ const std::vector<std::int64_t>& extent(const InputPool& pool, std::size_t shape
 }
 
 Status rank_error(const Case& c, const char* what) {
-  return fail(ErrorCode::invalid, fmt::format("the built-in reference \"{}\" expects {}", c.reference.builtin, what), "",
+  return fail(ErrorCode::invalid,
+              fmt::format("the built-in reference \"{}\" expects {}", c.reference.builtin, what), "",
               Place{c.file, 0, 0, "/reference"});
 }
 
@@ -76,14 +78,16 @@ Status gemm(const Case& c, InputPool& pool, std::size_t shape, std::size_t set) 
   const auto& ea = extent(pool, shape, ia);
   const auto& eb = extent(pool, shape, ib);
   const auto& ec = extent(pool, shape, ic);
-  if (ea.size() != 2 || eb.size() != 2 || ec.size() != 2 || ea[1] != eb[0] || ec[0] != ea[0] || ec[1] != eb[1]) {
+  if (ea.size() != 2 || eb.size() != 2 || ec.size() != 2 || ea[1] != eb[0] || ec[0] != ea[0] ||
+      ec[1] != eb[1]) {
     return rank_error(c, "a[m,k], b[k,n], c[m,n]");
   }
   const std::vector<double> a = widen(pool, shape, set, ia);
   const std::vector<double> b = widen(pool, shape, set, ib);
   std::vector<double>& out = pool.shapes()[shape].sets[set].expected[ic];
   out.assign(static_cast<std::size_t>(ec[0] * ec[1]), 0.0);
-  multiply(a.data(), b.data(), out.data(), static_cast<std::size_t>(ec[0]), static_cast<std::size_t>(ec[1]), static_cast<std::size_t>(ea[1]));
+  multiply(a.data(), b.data(), out.data(), static_cast<std::size_t>(ec[0]), static_cast<std::size_t>(ec[1]),
+           static_cast<std::size_t>(ea[1]));
   return {};
 }
 
@@ -94,7 +98,8 @@ Status attention(const Case& c, InputPool& pool, std::size_t shape, std::size_t 
   TS_ASSIGN(const std::size_t io, bound(c, "o"));
   const auto& eq = extent(pool, shape, iq);
   const auto& ek = extent(pool, shape, ik);
-  if (eq.size() != 3 || ek.size() != 3 || eq[0] != ek[0] || eq[2] != ek[2]) return rank_error(c, "q, k, v, o of [heads, seq, dim]");
+  if (eq.size() != 3 || ek.size() != 3 || eq[0] != ek[0] || eq[2] != ek[2])
+    return rank_error(c, "q, k, v, o of [heads, seq, dim]");
   const auto heads = static_cast<std::size_t>(eq[0]);
   const auto queries = static_cast<std::size_t>(eq[1]);
   const auto keys = static_cast<std::size_t>(ek[1]);
@@ -177,9 +182,15 @@ Status layer_norm(const Case& c, InputPool& pool, std::size_t shape, std::size_t
 const std::vector<BuiltinReference>& builtin_references() {
   static const std::vector<BuiltinReference> table = {
       {"gemm", "c[m,n] = a[m,k] b[k,n]", {"a", "b", "c"}, gemm},
-      {"attention", "o = softmax(q k^T / sqrt(dim)) v, all [heads, seq, dim]", {"q", "k", "v", "o"}, attention},
+      {"attention",
+       "o = softmax(q k^T / sqrt(dim)) v, all [heads, seq, dim]",
+       {"q", "k", "v", "o"},
+       attention},
       {"softmax_rows", "y = softmax(x) by row", {"x", "y"}, softmax_rows},
-      {"layer_norm", "y = (x - mean) / sqrt(var + 1e-5) gamma + beta by row", {"x", "gamma", "beta", "y"}, layer_norm},
+      {"layer_norm",
+       "y = (x - mean) / sqrt(var + 1e-5) gamma + beta by row",
+       {"x", "gamma", "beta", "y"},
+       layer_norm},
   };
   return table;
 }
@@ -188,7 +199,8 @@ Status compute_builtin(const Case& c, InputPool& pool) {
   for (const BuiltinReference& builtin : builtin_references()) {
     if (builtin.name != c.reference.builtin) continue;
     for (std::size_t shape = 0; shape < pool.shapes().size(); ++shape) {
-      for (std::size_t set = 0; set < pool.shapes()[shape].sets.size(); ++set) TS_TRY(builtin.compute(c, pool, shape, set));
+      for (std::size_t set = 0; set < pool.shapes()[shape].sets.size(); ++set)
+        TS_TRY(builtin.compute(c, pool, shape, set));
     }
     compute_scales(pool);
     return {};

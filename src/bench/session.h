@@ -24,8 +24,9 @@ struct Rejection {
   [[nodiscard]] bool infra() const { return reason == Reason::infra; }
 };
 
-/// Shared memory for a worker's outputs. Kept from one worker to the next: fresh pages cost both sides more than
-/// everything else about a short evaluation. Whatever a dead worker left in it is poisoned before a new one looks.
+/// Shared memory for a worker's outputs. Kept from one worker to the next: fresh pages cost both sides more
+/// than everything else about a short evaluation. Whatever a dead worker left in it is poisoned before a new
+/// one looks.
 class OutputMemory {
  public:
   [[nodiscard]] static Result<std::shared_ptr<OutputMemory>> make(std::uint64_t bytes);
@@ -54,36 +55,38 @@ struct Loadable {
 struct SessionOptions {
   OutputStore* store = nullptr;  ///< nullptr: memory of its own
   Defences defences;
-  int cpu = -1;                  ///< core to measure on; -1 = any (several threads)
-  std::string log_path;          ///< what the worker prints goes here; "" = nowhere
-  bool trusted = false;          ///< baseline or reference: may use libraries and threads of its own
+  int cpu = -1;          ///< core to measure on; -1 = any (several threads)
+  std::string log_path;  ///< what the worker prints goes here; "" = nowhere
+  bool trusted = false;  ///< baseline or reference: may use libraries and threads of its own
   const std::atomic<bool>* stop = nullptr;
 };
 
 /// Times of one request, taken outside the worker.
 struct CallTimes {
   double wall_ms = 0;
-  double cpu_ms = 0;        ///< whole process, all its threads
-  double waited_ms = 0;     ///< for a core (run-queue delay)
-  double idle_cpu_ms = 0;   ///< used since the previous reply, while it should have slept
+  double cpu_ms = 0;       ///< whole process, all its threads
+  double waited_ms = 0;    ///< for a core (run-queue delay)
+  double idle_cpu_ms = 0;  ///< used since the previous reply, while it should have slept
 };
 
 class Session {
  public:
   /// Starts a worker, maps every shape of the pool, loads `library`.
-  [[nodiscard]] static tl::expected<std::unique_ptr<Session>, Rejection> start(const Case& c, const InputPool& pool,
+  [[nodiscard]] static tl::expected<std::unique_ptr<Session>, Rejection> start(const Case& c,
+                                                                               const InputPool& pool,
                                                                                const Loadable& library,
                                                                                const SessionOptions& options);
   ~Session();
 
-  /// One slot a set, so that inputs are mapped once; the outputs of slots that differ by output_places() are the same
-  /// memory, so that at most that many slots may be in use at once.
+  /// One slot a set, so that inputs are mapped once; the outputs of slots that differ by output_places() are
+  /// the same memory, so that at most that many slots may be in use at once.
   [[nodiscard]] std::size_t slots(std::size_t shape) const;
   [[nodiscard]] std::size_t output_places(std::size_t shape) const { return m_places[shape]; }
   /// Gives the slot the content of `set` and poisons what the kernel has to write.
   [[nodiscard]] std::optional<Rejection> prepare(std::size_t shape, std::size_t slot, std::size_t set);
   /// Has `calls` calls made, taking turns on `turns` slots from `slot` on. On a rejection the worker is gone.
-  [[nodiscard]] tl::expected<CallTimes, Rejection> call(std::size_t shape, std::size_t slot, int calls, std::size_t turns = 1);
+  [[nodiscard]] tl::expected<CallTimes, Rejection> call(std::size_t shape, std::size_t slot, int calls,
+                                                        std::size_t turns = 1);
   /// Compares the checked buffers of a slot with `set`'s expected values and looks at the bytes around them.
   [[nodiscard]] std::optional<Rejection> check(std::size_t shape, std::size_t slot, std::size_t set,
                                                const CompareRules& rules, CheckEvidence& evidence);
@@ -93,10 +96,11 @@ class Session {
   [[nodiscard]] bool seen(std::size_t shape, std::size_t set) const { return m_seen[shape][set]; }
   void mark_seen(std::size_t shape, std::size_t set) { m_seen[shape][set] = true; }
   /// Copies a checked buffer as float64 (references compiled apart).
-  [[nodiscard]] std::vector<double> read_output(std::size_t shape, std::size_t slot, std::size_t argument) const;
+  [[nodiscard]] std::vector<double> read_output(std::size_t shape, std::size_t slot,
+                                                std::size_t argument) const;
 
   [[nodiscard]] const box::Layers& layers() const { return m_child->layers(); }
-  [[nodiscard]] std::uint64_t memory_bytes() const;   ///< peak RSS, buffers included
+  [[nodiscard]] std::uint64_t memory_bytes() const;  ///< peak RSS, buffers included
   [[nodiscard]] double empty_call_ms() const { return m_empty_cpu_ms; }
   /// CPU of the worker beyond kernel calls: start, mapping, loading, answering.
   [[nodiscard]] double overhead_cpu_ms() const;
@@ -110,10 +114,12 @@ class Session {
     std::uint64_t poison_seed = 0;
   };
   [[nodiscard]] std::optional<Rejection> map_shapes();
-  [[nodiscard]] tl::expected<protocol::Reply, Rejection> exchange(const void* packet, std::size_t size, double wall_seconds);
+  [[nodiscard]] tl::expected<protocol::Reply, Rejection> exchange(const void* packet, std::size_t size,
+                                                                  double wall_seconds);
   [[nodiscard]] Rejection death(bool timed_out);
   [[nodiscard]] std::byte* place(std::size_t shape, std::size_t slot, std::size_t argument) const;
-  [[nodiscard]] std::vector<protocol::Region> regions(std::size_t shape, std::size_t slot, std::size_t set) const;
+  [[nodiscard]] std::vector<protocol::Region> regions(std::size_t shape, std::size_t slot,
+                                                      std::size_t set) const;
 
   const Case* m_case = nullptr;
   const InputPool* m_pool = nullptr;
@@ -132,7 +138,7 @@ class Session {
   Rng m_rng{0};
   double m_empty_cpu_ms = 0, m_empty_wall_ms = 0;
   std::int64_t m_last_cpu_ns = -1;
-  std::int64_t m_idle_ns = 0;   ///< used between a call and the next new inputs
+  std::int64_t m_idle_ns = 0;  ///< used between a call and the next new inputs
   bool m_just_called = false;
   bool m_settled = false;  ///< nothing was mapped since the last request
   double m_kernel_cpu_ms = 0;

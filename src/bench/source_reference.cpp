@@ -19,7 +19,8 @@ Status compute_source_reference(const Case& c, InputPool& pool, Builder& builder
   const Built built = builder.build(job);
   if (built.evidence.outcome != BuildEvidence::Outcome::ok) {
     return fail(ErrorCode::invalid, "the reference does not compile: " + built.evidence.detail,
-                "it is compiled with -Dreal=double and must be includable", Place{c.file, 0, 0, "/reference/source"});
+                "it is compiled with -Dreal=double and must be includable",
+                Place{c.file, 0, 0, "/reference/source"});
   }
   // A plain reference may take a hundred times as long as a tuned kernel.
   Case patient = c;
@@ -29,7 +30,9 @@ Status compute_source_reference(const Case& c, InputPool& pool, Builder& builder
   options.defences = defences;
   options.trusted = true;
   auto session = Session::start(patient, wide, {built.library, {}}, options);
-  if (!session) return fail(ErrorCode::invalid, "the reference does not run: " + session.error().detail, "", Place{c.file, 0, 0, "/reference/source"});
+  if (!session)
+    return fail(ErrorCode::invalid, "the reference does not run: " + session.error().detail, "",
+                Place{c.file, 0, 0, "/reference/source"});
   for (std::size_t shape = 0; shape < pool.shapes().size(); ++shape) {
     ShapeInputs& inputs = pool.shapes()[shape];
     for (std::size_t set = 0; set < inputs.sets.size(); ++set) {
@@ -38,11 +41,14 @@ Status compute_source_reference(const Case& c, InputPool& pool, Builder& builder
         if (auto times = (*session)->call(shape, 0, 1); !times) rejection = times.error();
       }
       if (rejection) {
-        return fail(ErrorCode::invalid, fmt::format("the reference fails for shape {}: {}", inputs.layout.shape.name, rejection->detail), "",
-                    Place{c.file, 0, 0, "/reference/source"});
+        return fail(
+            ErrorCode::invalid,
+            fmt::format("the reference fails for shape {}: {}", inputs.layout.shape.name, rejection->detail),
+            "", Place{c.file, 0, 0, "/reference/source"});
       }
       for (std::size_t a = 0; a < inputs.layout.arguments.size(); ++a) {
-        if (inputs.layout.arguments[a].checked()) inputs.sets[set].expected[a] = (*session)->read_output(shape, 0, a);
+        if (inputs.layout.arguments[a].checked())
+          inputs.sets[set].expected[a] = (*session)->read_output(shape, 0, a);
       }
     }
   }

@@ -1,5 +1,5 @@
-// Reference by a source of the engineer's: compiled apart with -Dreal=double, run in its own sandboxed worker in
-// float64 on the same inputs, widened. It never shares a process with a candidate or with the examiner.
+// Reference by a source of the engineer's: compiled apart with -Dreal=double, run in its own sandboxed worker
+// in float64 on the same inputs, widened. It never shares a process with a candidate or with the examiner.
 #pragma once
 
 #include "bench/builder.h"
@@ -7,6 +7,7 @@
 
 namespace tunesmith::bench {
 
-[[nodiscard]] Status compute_source_reference(const Case& c, InputPool& pool, Builder& builder, const Defences& defences);
+[[nodiscard]] Status compute_source_reference(const Case& c, InputPool& pool, Builder& builder,
+                                              const Defences& defences);
 
 }  // namespace tunesmith::bench

@@ -73,7 +73,8 @@ struct Tolerance {
   double absolute = 1e-3;  ///< |got - want| <= absolute + relative * |want|, element by element
   double relative = 0;
   bool bit_exact = false;  ///< integers, or outputs that must agree to the last bit
-  /// Errors may be at most this many times the baseline's own, however wide the tolerance is; 0 = no such rule.
+  /// Errors may be at most this many times the baseline's own, however wide the tolerance is; 0 = no such
+  /// rule.
   double baseline_factor = 32;
 };
 

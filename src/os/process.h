@@ -91,7 +91,8 @@ class Child {
 /// Path of the launcher program tunesmith-worker: beside this program, in ../libexec/tunesmith, or the build
 /// folder.
 [[nodiscard]] Result<std::string> worker_program();
-/// Path of the static launcher tunesmith-launch for payloads that are programs; the worker's where it was not built.
+/// Path of the static launcher tunesmith-launch for payloads that are programs; the worker's where it was not
+/// built.
 [[nodiscard]] Result<std::string> launch_program();
 
 /// CPU nanoseconds that a process (all its threads) has used so far, read from outside; -1 when it is gone.

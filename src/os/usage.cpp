@@ -42,7 +42,8 @@ std::int64_t run_delay_ns(pid_t pid) {
   return std::strtoll(text->c_str() + space + 1, nullptr, 10);
 }
 
-RunDelay::RunDelay(pid_t pid) : m_file(open(fmt::format("/proc/{}/schedstat", pid).c_str(), O_RDONLY | O_CLOEXEC)) {}
+RunDelay::RunDelay(pid_t pid)
+    : m_file(open(fmt::format("/proc/{}/schedstat", pid).c_str(), O_RDONLY | O_CLOEXEC)) {}
 
 std::int64_t RunDelay::ns() const {
   char text[96];

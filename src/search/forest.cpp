@@ -23,7 +23,7 @@ struct Split {
 
 struct Forest::Growth {
   std::vector<float>
-      columns;  ///< feature by feature: a split reads one of them, which stays in the nearest cache
+      columns;        ///< feature by feature: a split reads one of them, which stays in the nearest cache
   std::size_t total;  ///< points
   std::span<const double> targets;
   Rng& rng;

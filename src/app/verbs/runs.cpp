@@ -103,16 +103,18 @@ Result<Exit> prune(Context& context) {
     removed.push_back(json::string(base_name(folder)));
     if (!context.json) context.print(fmt::format("{}  {}", base_name(folder), bytes_text(bytes)));
   }
-  for (const std::string& folder : planned.kept) context.remark(fmt::format("{} is in use or latest and stays", base_name(folder)));
+  for (const std::string& folder : planned.kept)
+    context.remark(fmt::format("{} is in use or latest and stays", base_name(folder)));
   if (!dry) {
     TS_ASSIGN(const tune::Pruned done, tune::prune(root, *keep, std::nullopt, false));
-    if (done.removed.size() != planned.removed.size()) context.remark("the runs changed meanwhile; look again with tunesmith runs");
+    if (done.removed.size() != planned.removed.size())
+      context.remark("the runs changed meanwhile; look again with tunesmith runs");
   }
   if (context.json) {
     context.print_json(json::object{{"removed", removed}, {"bytes", freed}, {"dry_run", dry}});
   } else {
-    context.say(fmt::format("{} {} of {} runs, {}", dry ? "would remove" : "removed", removed.size(),
-                            all, bytes_text(freed)));
+    context.say(fmt::format("{} {} of {} runs, {}", dry ? "would remove" : "removed", removed.size(), all,
+                            bytes_text(freed)));
   }
   return Exit::success;
 }

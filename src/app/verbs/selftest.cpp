@@ -196,12 +196,15 @@ Command selftest_command() {
           "Shows the sandbox layers that stand here, and runs a tiny kernel with planted faults: a wrong "
           "element, a "
           "NaN and a crash must be refused; twice the work must show as SLOWER, a quarter as FASTER, and an "
-          "identical twin as neither. Takes some seconds. With --museum, every cheat of the museum as well: it must be "
-          "caught, its honest twin accepted, and let through once the one defence is off; that takes minutes.",
+          "identical twin as neither. Takes some seconds. With --museum, every cheat of the museum as well: "
+          "it must be "
+          "caught, its honest twin accepted, and let through once the one defence is off; that takes "
+          "minutes.",
       .options = {{"--museum", Kind::toggle, "", "run the museum of cheats as well"},
                   {"--seed", Kind::count, "N", "the museum's seed, to replay a failure", "1"}},
       .examples = {{"tunesmith selftest", "before you trust a new machine"},
-                   {"tunesmith selftest --museum", "prove that each cheat is caught by the defence that is said to catch it"}},
+                   {"tunesmith selftest --museum",
+                    "prove that each cheat is caught by the defence that is said to catch it"}},
       .exits = {Exit::failed},
       .run = run,
   };

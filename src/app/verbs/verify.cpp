@@ -77,7 +77,8 @@ Result<Exit> run(Context& context) {
   const judge::VerifyAnswer answer = judge::verify(result, rules.gate, options);
   json::object out = answer.to_json();
   bool ok = answer.ok;
-  // Whoever made it: a file of another program's is judged by its figures, one that was changed after it was sealed is not.
+  // Whoever made it: a file of another program's is judged by its figures, one that was changed after it was
+  // sealed is not.
   const tune::SealAnswer seal = tune::verify_seal(result.value().as_object(), tune::runs_root());
   out["seal"] = seal.message;
   if (seal.state == tune::Seal::broken) {

@@ -86,7 +86,8 @@ bool handlers_changed() {
 
 unsigned float_mode() {
 #if defined(__x86_64__)
-  // Control bits only: rounding, masks, flush-to-zero, denormals-are-zero. The sticky flags change with every sum.
+  // Control bits only: rounding, masks, flush-to-zero, denormals-are-zero. The sticky flags change with every
+  // sum.
   unsigned short x87 = 0;
   __asm__ volatile("fnstcw %0" : "=m"(x87));
   return (_mm_getcsr() & 0xFFC0U) | (static_cast<unsigned>(x87) << 16);
@@ -105,8 +106,8 @@ std::uint64_t clock_ns(clockid_t id) {
   return static_cast<std::uint64_t>(now.tv_sec) * 1'000'000'000ULL + static_cast<std::uint64_t>(now.tv_nsec);
 }
 
-/// Reads a byte of each page (and writes it back): on some hypervisors the first touch of a fresh mapping costs
-/// microseconds even when the page is there, and that is not the kernel's time.
+/// Reads a byte of each page (and writes it back): on some hypervisors the first touch of a fresh mapping
+/// costs microseconds even when the page is there, and that is not the kernel's time.
 void touch(char* first, std::uint64_t pages, bool writable) {
   for (std::uint64_t i = 0; i < pages; ++i) {
     volatile char* byte = first + i * k_page;
@@ -118,12 +119,13 @@ void touch(char* first, std::uint64_t pages, bool writable) {
 /// Reserves guard + pages + guard and maps outputs in the middle; inputs come later, when they are needed.
 char* map_region(const Region& region) {
   const std::uint64_t size = (region.pages + 2) * k_page;
-  char* base = static_cast<char*>(mmap(nullptr, size, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0));
+  char* base =
+      static_cast<char*>(mmap(nullptr, size, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0));
   if (base == MAP_FAILED) return nullptr;
   const bool writable = region.writable != 0;
   if (writable) {
-    void* pages = mmap(base + k_page, region.pages * k_page, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_FIXED | MAP_POPULATE, k_output_fd,
-                       static_cast<off_t>(region.offset));
+    void* pages = mmap(base + k_page, region.pages * k_page, PROT_READ | PROT_WRITE,
+                       MAP_SHARED | MAP_FIXED | MAP_POPULATE, k_output_fd, static_cast<off_t>(region.offset));
     if (pages == MAP_FAILED) return nullptr;
     touch(base + k_page, region.pages, true);
   }
@@ -132,7 +134,8 @@ char* map_region(const Region& region) {
 }
 
 ReplyStatus map_shape(const Request& request, const Region* regions, std::size_t count) {
-  if (request.shape >= k_maximum_shapes || request.slots > k_maximum_slots || request.arguments > k_maximum_arguments ||
+  if (request.shape >= k_maximum_shapes || request.slots > k_maximum_slots ||
+      request.arguments > k_maximum_arguments ||
       count != static_cast<std::size_t>(request.slots) * request.arguments) {
     return ReplyStatus::bad_request;
   }
@@ -160,8 +163,8 @@ ReplyStatus map_shape(const Request& request, const Region* regions, std::size_t
 
 /// The same addresses, new content: a result remembered by pointer is worth nothing.
 ReplyStatus map_slot(const Request& request, const Region* regions, std::size_t count) {
-  if (request.shape >= k_maximum_shapes || request.slot >= g_slots[request.shape] || count != request.arguments ||
-      count > k_maximum_arguments) {
+  if (request.shape >= k_maximum_shapes || request.slot >= g_slots[request.shape] ||
+      count != request.arguments || count > k_maximum_arguments) {
     return ReplyStatus::bad_request;
   }
   for (std::uint32_t i = 0; i < request.arguments; ++i) {
@@ -203,7 +206,8 @@ ReplyStatus load(const Request& request, Entry& entry, Reply& reply) {
 }
 
 ReplyStatus run(const Request& request, Entry entry, Reply& reply) {
-  if (entry == nullptr || request.shape >= k_maximum_shapes || g_slots[request.shape] == 0) return ReplyStatus::bad_request;
+  if (entry == nullptr || request.shape >= k_maximum_shapes || g_slots[request.shape] == 0)
+    return ReplyStatus::bad_request;
   const std::uint32_t slots = g_slots[request.shape];
   const std::uint32_t turns = request.slots == 0 ? 1 : request.slots;
   const unsigned mode = float_mode();
@@ -244,10 +248,16 @@ int worker_main(int control_fd) {
         reply.status = map_slot(request, reinterpret_cast<const Region*>(packet + sizeof request),
                                 (static_cast<std::size_t>(got) - sizeof request) / sizeof(Region));
         break;
-      case Op::load: reply.status = load(request, entry, reply); break;
-      case Op::run: reply.status = run(request, entry, reply); break;
-      case Op::empty: break;
-      case Op::quit: return 0;
+      case Op::load:
+        reply.status = load(request, entry, reply);
+        break;
+      case Op::run:
+        reply.status = run(request, entry, reply);
+        break;
+      case Op::empty:
+        break;
+      case Op::quit:
+        return 0;
     }
     if (request.op == Op::run) reply.handlers_changed = handlers_changed() ? 1 : 0;
     if (send(control_fd, &reply, sizeof reply, MSG_NOSIGNAL) != static_cast<ssize_t>(sizeof reply)) return 0;

@@ -1,4 +1,5 @@
-// The worker's loop: maps what the examiner describes, loads one library, calls it when told. Runs inside the sandbox.
+// The worker's loop: maps what the examiner describes, loads one library, calls it when told. Runs inside the
+// sandbox.
 #pragma once
 
 /// Serves requests on `control_fd` until told to quit or the examiner is gone. Returns the exit status.

@@ -84,7 +84,9 @@ TEST_F(BuilderTest, AnotherSignatureThanTheCaseSaysDoesNotCompile) {
 TEST_F(BuilderTest, ABuildThatNeverEndsIsStopped) {
   m_tiny.set("/limits/build_seconds", "1");
   // Seconds of work for the compiler's interpreter, many times over.
-  const Built built = build(entry("", R"(template <int I> constexpr unsigned spin() { unsigned s = I; for (unsigned i = 0; i < 7000000; ++i) s = s * 3 + i; return s; }
+  const Built built = build(entry(
+      "",
+      R"(template <int I> constexpr unsigned spin() { unsigned s = I; for (unsigned i = 0; i < 7000000; ++i) s = s * 3 + i; return s; }
 template <int I> struct All { static constexpr unsigned v = spin<I>() + All<I - 1>::v; };
 template <> struct All<0> { static constexpr unsigned v = 0; };
 unsigned result = All<60>::v;)"));

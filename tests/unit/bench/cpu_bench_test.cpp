@@ -424,14 +424,15 @@ TEST(BenchCaseTest, DoublePrecisionIsCheckedToDoublePrecision) {
 }
 
 TEST(BenchCaseTest, IntegersAreExactToTheBit) {
-  TinyCase tiny = typed_case("i8", "i32", "signed char", "int",
-                             "typedef int acc_t;\nstatic int load(signed char x) { return x; }\n",
-                             "static int store(int x) { return x; }\n", R"({"absolute": 0, "bit_exact": true})");
+  TinyCase tiny = typed_case(
+      "i8", "i32", "signed char", "int", "typedef int acc_t;\nstatic int load(signed char x) { return x; }\n",
+      "static int store(int x) { return x; }\n", R"({"absolute": 0, "bit_exact": true})");
   // The built-in references are for floats; whole numbers bring their own, which nothing widens.
-  tiny.write("reference.cpp",
-             "extern \"C\" void exact(const signed char* a, const signed char* b, int* c, int m, int n, int k) {\n"
-             "  for (int i = 0; i < m; ++i) for (int j = 0; j < n; ++j) { int s = 0; for (int p = 0; p < k; ++p) "
-             "s += a[i*k+p] * b[p*n+j]; c[i*n+j] = s; }\n}\n");
+  tiny.write(
+      "reference.cpp",
+      "extern \"C\" void exact(const signed char* a, const signed char* b, int* c, int m, int n, int k) {\n"
+      "  for (int i = 0; i < m; ++i) for (int j = 0; j < n; ++j) { int s = 0; for (int p = 0; p < k; ++p) "
+      "s += a[i*k+p] * b[p*n+j]; c[i*n+j] = s; }\n}\n");
   tiny.set("/reference", R"({"source": {"language": "c++", "files": ["reference.cpp"], "entry": "exact"}})");
   expect_judged(std::move(tiny), 0);
 }

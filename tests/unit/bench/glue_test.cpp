@@ -7,7 +7,6 @@
 namespace tunesmith::bench {
 namespace {
 
-
 TEST(GlueTest, CallsTheEntryWithEachArgumentInItsType) {
   TinyCase tiny;
   const Case c = tiny.load();

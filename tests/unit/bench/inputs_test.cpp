@@ -13,7 +13,6 @@
 namespace tunesmith::bench {
 namespace {
 
-
 std::uint16_t half_bits(Dtype dtype, double value) {
   std::byte bytes[2];
   write_element(bytes, dtype, 0, value);

@@ -8,7 +8,6 @@
 namespace tunesmith::bench {
 namespace {
 
-
 /// What the linter says of a case after its expected outputs are replaced by `values`.
 struct Linted {
   TinyCase tiny;

@@ -9,7 +9,6 @@
 namespace tunesmith::bench {
 namespace {
 
-
 /// A case whose buffers are f64, so that a test may put any numbers into the pool.
 struct Problem {
   TinyCase tiny;
@@ -113,7 +112,8 @@ TEST(ReferencesTest, SoftmaxOfARowSurvivesLargeNumbers) {
 TEST(ReferencesTest, NormalisesALayerWithEpsilon) {
   Problem p;
   p.tiny.set("/arguments", buffers({{"x", "[2, 2]"}, {"gamma", "[2]"}, {"beta", "[2]"}, {"y", "[2, 2]"}}));
-  p.tiny.set("/reference", R"({"builtin": "layer_norm", "bind": {"x": "x", "gamma": "gamma", "beta": "beta", "y": "y"}})");
+  p.tiny.set("/reference",
+             R"({"builtin": "layer_norm", "bind": {"x": "x", "gamma": "gamma", "beta": "beta", "y": "y"}})");
   p.make();
   p.put(0, {1, 3, 4, 4});
   p.put(1, {2, 3});

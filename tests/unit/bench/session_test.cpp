@@ -10,7 +10,6 @@
 namespace tunesmith::bench {
 namespace {
 
-
 /// Compiles a kernel body with the machine's compiler and serves it by a real worker in the sandbox.
 class SessionTest : public testing::Test {
  protected:
