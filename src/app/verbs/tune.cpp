@@ -129,6 +129,8 @@ Result<Exit> run(Context& context) {
   view.finish();
   if (!ended) {
     Error error = std::move(ended.error());
+    // Whatever the bench calls it when it is told to stop while opening: a person stopped it.
+    if (stop.stopped()) error = Error{ErrorCode::interrupted, "stopped before the first candidate", "", {}};
     if (error.mend.empty())
       error.mend = fmt::format("everything measured is kept: tunesmith tune --resume {}", header.run);
     return tl::unexpected<Error>(std::move(error));
