@@ -282,7 +282,8 @@ std::optional<Rejection> Race::repeats(const TimingEvidence& timing) {
   const double mine = extra(0, wall_decides ? timing.latency_ms : timing.cpu_ms);
   const double theirs = extra(1, wall_decides ? timing.incumbent_latency_ms : timing.incumbent_cpu_ms);
   const double first = median_of(alone[0]);
-  const bool gone = stats::median(ratios) > 0;
+  // A small advantage may be gone by chance; a large one is not.
+  const bool gone = stats::median(ratios) > 0 && timing.log_ratio < -0.1;
   if (!gone && !(mine > 2 * std::max(0.0, theirs) + 0.25 * first + k_request_noise_ms / slots)) return std::nullopt;
   return Rejection{Reason::stale_output,
                    fmt::format("{:.4g} ms a call on inputs it has not seen before, {:.4g} ms when it is called again: results are remembered",
