@@ -137,7 +137,8 @@ Status write_file_atomic(const std::string& path, std::string_view bytes, unsign
 }
 
 Status write_scratch(const std::string& path, std::string_view bytes, unsigned mode) {
-  const UniqueFd fd(open(path.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, mode));
+  const std::string fresh = path + ".new";
+  UniqueFd fd(open(fresh.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, mode));
   if (!fd) return io_error(path, "create");
   std::size_t written = 0;
   while (written < bytes.size()) {
@@ -146,6 +147,8 @@ Status write_scratch(const std::string& path, std::string_view bytes, unsigned m
     if (put < 0) return io_error(path, "write");
     written += static_cast<std::size_t>(put);
   }
+  fd.reset();
+  if (rename(fresh.c_str(), path.c_str()) != 0) return io_error(path, "rename the new file into place");
   return {};
 }
 
