@@ -176,7 +176,7 @@ RaceEnd Race::run(TimingEvidence& timing, CheckEvidence& check) {
       const std::size_t here = set % sets;
       set += static_cast<std::size_t>(m_calls);
       double candidate_cpu = 0, candidate_wall = 0, incumbent_cpu = 0, incumbent_wall = 0;
-      bool candidate_novel = false, unused = false;
+      bool candidate_novel = false, incumbent_novel = false;
       for (int turn = 0; turn < 2; ++turn) {
         const bool candidate_turn = ((half + turn) % 2 == 0) == candidate_first;
         if (candidate_turn) {
@@ -184,7 +184,7 @@ RaceEnd Race::run(TimingEvidence& timing, CheckEvidence& check) {
             end.candidate = rejection;
             return end;
           }
-        } else if (auto rejection = sample(m_incumbent, here, unused, incumbent_cpu, incumbent_wall,
+        } else if (auto rejection = sample(m_incumbent, here, incumbent_novel, incumbent_cpu, incumbent_wall,
                                            m_options.check_incumbent && quad % 4 == 0 ? &incumbent_check : nullptr)) {
           end.incumbent = rejection;
           return end;
@@ -200,6 +200,7 @@ RaceEnd Race::run(TimingEvidence& timing, CheckEvidence& check) {
       (candidate_novel ? m_novel : m_repeated).push_back(log_ratio[half]);
       m_by_novelty[candidate_novel ? 1 : 0][0].push_back(mine);
       m_by_novelty[candidate_novel ? 1 : 0][1].push_back(theirs);
+      m_new_to_both += candidate_novel && incumbent_novel ? 1 : 0;
     }
     timing.samples.push_back(pair);
     ratios.push_back(std::log(std::max(wall_decides ? pair.candidate_wall_ms : pair.candidate_cpu_ms, 1e-9) /
@@ -320,7 +321,9 @@ std::optional<Rejection> Race::fraud(const TimingEvidence& timing) const {
                                                             timing.cpu_ms, timing.latency_ms, m_case.limits.threads)};
     }
   }
-  if (m_defences.novelty && timing.comparison == Comparison::faster && m_novel.size() >= 4 && m_repeated.size() >= 4) {
+  // Only between fresh processes: an old one has paid for the first touch of its pages, which the candidate must not be
+  // blamed for. Whoever wins is raced so (CpuBench::measure).
+  if (m_defences.novelty && timing.comparison == Comparison::faster && m_new_to_both >= 4 && m_repeated.size() >= 4) {
     // A remembered result is slow on inputs seen for the first time. Spread by the median absolute deviation.
     std::vector<double> spread;
     const double centre = stats::median(m_novel);

@@ -66,6 +66,7 @@ class Race {
   double m_call_ms = 0;  ///< of the incumbent, roughly
   std::size_t m_rotation = 0;
   std::vector<double> m_novel, m_repeated;  ///< log ratios of single pairs
+  int m_new_to_both = 0;                    ///< single pairs whose inputs neither side had seen
   std::vector<double> m_by_novelty[2][2];   ///< times: repeated or new inputs; candidate, incumbent
   std::vector<char> m_flush;
 };
