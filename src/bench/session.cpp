@@ -90,7 +90,7 @@ tl::expected<std::unique_ptr<Session>, Rejection> Session::start(const Case& c, 
     return tl::unexpected(infra(fmt::format("cannot make a socket pair: {}", errno_text(errno))));
   }
   session->m_control.reset(pair[0]);
-  const UniqueFd theirs(pair[1]);
+  UniqueFd theirs(pair[1]);
 
   const Defences& defences = options.defences;
   const int threads = c.limits.threads;
@@ -111,7 +111,8 @@ tl::expected<std::unique_ptr<Session>, Rejection> Session::start(const Case& c, 
   policy.allow_fork = !defences.process_limits;
   policy.allow_threads = options.trusted || threads > 1 || !defences.one_thread;
   policy.cpu = options.cpu;
-  policy.file_size_bytes = 1;  // a kernel writes no files
+  // A kernel writes no files, but what it prints may grow to the limit.
+  policy.file_size_bytes = options.log_path.empty() ? 1 : c.limits.output_bytes;
   policy.open_files = 32;
   if (defences.process_limits) {
     policy.address_space_bytes = c.limits.memory_bytes + 2 * session->m_memory->bytes() + (4ULL << 30);
@@ -126,6 +127,7 @@ tl::expected<std::unique_ptr<Session>, Rejection> Session::start(const Case& c, 
   auto child = os::Child::spawn(command, log.get());
   if (!child) return tl::unexpected(infra(child.error().line()));
   session->m_child.emplace(std::move(*child));
+  theirs.reset();  // the worker's alone now: when it dies, we hear of it
   session->m_run_delay.emplace(session->m_child->inner_pid());
 
   if (auto rejection = session->map_shapes()) return tl::unexpected(*rejection);

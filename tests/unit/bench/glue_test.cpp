@@ -30,6 +30,8 @@ TEST(GlueTest, IsPlainCForACKernel) {
 
 TEST(GlueTest, WidensFloatsAndLeavesIntegers) {
   TinyCase tiny;
+  tiny.write("reference.cpp", "");
+  tiny.set("/reference", R"({"source": {"language": "c++", "files": ["reference.cpp"], "entry": "exact"}})");
   tiny.set("/arguments/0/buffer", "\"bf16\"").set("/arguments/1/buffer", "\"i8\"");
   const Case c = tiny.load();
   const std::string plain = glue_source(c, c.source);

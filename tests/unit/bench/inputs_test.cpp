@@ -224,7 +224,7 @@ TEST(InputsTest, TheSameSecretMakesTheSameInputsAndEachSetItsOwn) {
 
 TEST(InputsTest, InputsEndAtThePageEndAndTheirFileCannotBeWritten) {
   TinyCase tiny;
-  tiny.set("/shapes", R"([{"m": 5, "n": 7, "k": 9}])");
+  tiny.set("/shapes", R"([{"m": 5, "n": 8, "k": 9}])");
   const Case c = tiny.load();
   const auto pool = InputPool::make(c, c.shapes, 1, 2);
   ASSERT_TRUE(pool);
@@ -245,6 +245,8 @@ TEST(InputsTest, LargeInputsGetFewerSetsButNeverLessThanTwo) {
 
 TEST(InputsTest, WideningKeepsTheValues) {
   TinyCase tiny;
+  tiny.write("reference.cpp", "");
+  tiny.set("/reference", R"({"source": {"language": "c++", "files": ["reference.cpp"], "entry": "exact"}})");
   tiny.set("/arguments/0/buffer", "\"bf16\"").set("/arguments/1/role", "\"inout\"");
   const Case c = tiny.load();
   const auto pool = InputPool::make(c, c.shapes, 5, 2);

@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include <cstdlib>
+#include <thread>
 
 #include "base/file.h"
 #include "bench/peaks.h"
@@ -139,8 +140,12 @@ TEST(MeasuringLockTest, ASecondProcessWaitsAndIsToldWhoHoldsIt) {
   const pid_t child = fork();
   ASSERT_GE(child, 0);
   if (child == 0) {
-    const auto theirs = MeasuringLock::take(0.05);
-    const std::string line = theirs ? "taken" : theirs.error().line();
+    // In a thread of its own: the one that holds the lock may take it again, and a fork inherits that.
+    std::string line;
+    std::thread([&line] {
+      const auto theirs = MeasuringLock::take(0.05);
+      line = theirs ? "taken" : theirs.error().line();
+    }).join();
     _exit(write(pipe_ends[1], line.data(), line.size()) == static_cast<ssize_t>(line.size()) ? 0 : 1);
   }
   close(pipe_ends[1]);
@@ -149,6 +154,12 @@ TEST(MeasuringLockTest, ASecondProcessWaitsAndIsToldWhoHoldsIt) {
   close(pipe_ends[0]);
   EXPECT_EQ(waitpid(child, nullptr, 0), child);
   EXPECT_NE(std::string(text).find("process " + std::to_string(getpid())), std::string::npos) << text;
+}
+
+TEST(MeasuringLockTest, ItsHolderMayTakeItAgain) {
+  const auto outer = MeasuringLock::take();
+  ASSERT_TRUE(outer);
+  EXPECT_TRUE(MeasuringLock::take(0));
 }
 
 TEST(MeasuringLockTest, IsFreeAgainWhenItsHolderDies) {

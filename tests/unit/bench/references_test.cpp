@@ -76,16 +76,16 @@ TEST(ReferencesTest, MultipliesShapesBeyondItsBlocking) {
 TEST(ReferencesTest, AttendsWithASoftmaxOfScaledScores) {
   Problem p;
   p.tiny.set("/arguments",
-             buffers({{"q", "[1, 1, 4]"}, {"k", "[1, 2, 4]"}, {"v", "[1, 2, 4]"}, {"o", "[1, 1, 4]"}}));
+             buffers({{"q", "[1, 2, 4]"}, {"k", "[1, 2, 4]"}, {"v", "[1, 2, 4]"}, {"o", "[1, 2, 4]"}}));
   p.tiny.set("/reference", R"({"builtin": "attention", "bind": {"q": "q", "k": "k", "v": "v", "o": "o"}})");
   p.make();
-  p.put(0, {2, 0, 0, 0});
+  p.put(0, {2, 0, 0, 0, 0, 0, 0, 0});  // the second query looks at both keys alike
   p.put(1, {1, 0, 0, 0, 0, 1, 0, 0});  // scores 2 and 0, over sqrt(4): 1 and 0
   p.put(2, {1, 2, 3, 4, 5, 6, 7, 8});
   ASSERT_TRUE(compute_builtin(*p.c, *p.pool));
   const double w = std::exp(1.0) / (std::exp(1.0) + 1);
-  expect_near(p.expected(3),
-              {w * 1 + (1 - w) * 5, w * 2 + (1 - w) * 6, w * 3 + (1 - w) * 7, w * 4 + (1 - w) * 8});
+  expect_near(p.expected(3), {w * 1 + (1 - w) * 5, w * 2 + (1 - w) * 6, w * 3 + (1 - w) * 7,
+                              w * 4 + (1 - w) * 8, 3, 4, 5, 6});
 }
 
 TEST(ReferencesTest, KeepsHeadsApart) {
