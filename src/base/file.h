@@ -14,8 +14,8 @@ namespace tunesmith {
 /// Temporary file in the same folder, fsync, rename, fsync of the folder: a reader sees the old or the new
 /// whole. A symlink is replaced, not followed. Devices and pipes (/dev/stdout) are written directly.
 [[nodiscard]] Status write_file_atomic(const std::string& path, std::string_view bytes, unsigned mode = 0644);
-/// Without flushing, for scratch files that nobody needs after a crash. A new file renamed into place: whoever has the
-/// old one mapped keeps it.
+/// Without flushing, for scratch files that nobody needs after a crash. A new file renamed into place:
+/// whoever has the old one mapped keeps it.
 [[nodiscard]] Status write_scratch(const std::string& path, std::string_view bytes, unsigned mode = 0644);
 [[nodiscard]] Status make_folders(const std::string& path, unsigned mode = 0755);
 [[nodiscard]] bool exists(const std::string& path);

@@ -215,8 +215,8 @@ namespace {
 Result<UniqueFd> open_lock(const std::string& path) {
   UniqueFd fd(open(path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0666));
   if (!fd) {
-    return fail(ErrorCode::infra, fmt::format("cannot open the measuring lock: {}", errno_text(errno)), "remove the file if it is another user's leftover",
-                Place{path, 0, 0, {}});
+    return fail(ErrorCode::infra, fmt::format("cannot open the measuring lock: {}", errno_text(errno)),
+                "remove the file if it is another user's leftover", Place{path, 0, 0, {}});
   }
   (void)fchmod(fd.get(), 0666);  // whatever the umask; fails harmlessly for a file that is another user's
   return fd;
@@ -245,7 +245,9 @@ Result<MeasuringLock> MeasuringLock::take(double wait_seconds) {
   if (!lock_until(queue.get(), end_ns) || !lock_until(lock.get(), end_ns)) {
     const auto holder = read_file(fmt::format("/proc/self/fd/{}", lock.get()));
     const std::string who = holder ? std::string(trim(*holder)) : std::string();
-    return fail(ErrorCode::infra, fmt::format("another measurement held this machine for {:.0f} s (process {})", wait_seconds, who.empty() ? "?" : who),
+    return fail(ErrorCode::infra,
+                fmt::format("another measurement held this machine for {:.0f} s (process {})", wait_seconds,
+                            who.empty() ? "?" : who),
                 "wait for it or stop it", Place{path, 0, 0, {}});
   }
   const std::string mine = fmt::format("{}\n", getpid());

@@ -12,14 +12,16 @@ namespace tunesmith::bench {
 
 namespace {
 
-// Inputs up to this size are read once by the examiner, on the same core, before a warm sample: the kernel finds
-// them as a caller that has just produced them would leave them. Larger ones do not stay in a private cache anyway.
+// Inputs up to this size are read once by the examiner, on the same core, before a warm sample: the kernel
+// finds them as a caller that has just produced them would leave them. Larger ones do not stay in a private
+// cache anyway.
 constexpr std::uint64_t k_warm_bytes = 4ULL << 20;
 constexpr int k_most_calls = 256;
 // New content at every old address, this often in quadruples: mapping pages anew is dear on some hypervisors.
 constexpr std::size_t k_rotate_every = 24;
 constexpr std::size_t k_alone_samples = 24;
-constexpr double k_request_noise_ms = 0.02;  // what a request costs varies by this much: it is no sign of fraud
+constexpr double k_request_noise_ms =
+    0.02;  // what a request costs varies by this much: it is no sign of fraud
 
 // A candidate this much slower is dropped at once: the costliest mistake would be to keep measuring it.
 const double k_hopeless_first = std::log(3.0);
@@ -53,16 +55,18 @@ void Race::warm_inputs(std::size_t set) {
 }
 
 void Race::flush_caches() {
-  for (std::size_t i = 0; i < m_flush.size(); i += k_alignment) m_flush[i] = static_cast<char>(m_flush[i] + 1);
+  for (std::size_t i = 0; i < m_flush.size(); i += k_alignment)
+    m_flush[i] = static_cast<char>(m_flush[i] + 1);
   __asm__ volatile("" : : "r"(m_flush.data()) : "memory");
 }
 
-std::optional<Rejection> Race::sample(Side& side, std::size_t set, bool& novel, double& cpu_ms, double& wall_ms,
-                                      CheckEvidence* check) {
+std::optional<Rejection> Race::sample(Side& side, std::size_t set, bool& novel, double& cpu_ms,
+                                      double& wall_ms, CheckEvidence* check) {
   Session& session = *side.session;
   const std::size_t sets = m_pool.shapes()[m_shape].sets.size();
   const std::size_t slots = session.slots(m_shape);
-  const std::size_t used = std::min<std::size_t>(session.output_places(m_shape), static_cast<std::size_t>(m_calls));
+  const std::size_t used =
+      std::min<std::size_t>(session.output_places(m_shape), static_cast<std::size_t>(m_calls));
   novel = false;
   const auto set_of = [&](std::size_t i) { return m_defences.fresh_inputs ? (set + i) % sets : 0; };
   // A set has its slot, so that its pages are mapped once; the whole assignment moves on by one now and then.
@@ -114,7 +118,8 @@ std::optional<Rejection> Race::time_incumbent() {
   double cpu = 0, wall = 0;
   // The first call in a process pays for page faults and cold code; the second tells the time.
   for (int i = 0; i < 2; ++i) {
-    if (auto rejection = sample(m_incumbent, 0, novel, cpu, wall, nullptr)) return Rejection{Reason::infra, "incumbent: " + rejection->detail};
+    if (auto rejection = sample(m_incumbent, 0, novel, cpu, wall, nullptr))
+      return Rejection{Reason::infra, "incumbent: " + rejection->detail};
   }
   m_call_ms = std::max(cpu, 1e-4);
   return std::nullopt;
@@ -122,11 +127,14 @@ std::optional<Rejection> Race::time_incumbent() {
 
 void Race::choose_calls(double sample_ms) {
   bool restored = false;
-  for (const auto& argument : m_pool.shapes()[m_shape].layout.arguments) restored = restored || (argument.is_buffer && argument.role == Role::inout);
-  const auto most = restored || m_options.cold ? m_incumbent.session->output_places(m_shape) : static_cast<std::size_t>(k_most_calls);
-  m_calls = static_cast<int>(std::clamp(std::ceil(sample_ms / m_call_ms), 1.0, static_cast<double>(m_options.cold ? 1 : most)));
-  // A few calls more than there are places would tell repeated inputs from new ones by a small difference of large
-  // numbers (see repeats): none is repeated, or as many as are new.
+  for (const auto& argument : m_pool.shapes()[m_shape].layout.arguments)
+    restored = restored || (argument.is_buffer && argument.role == Role::inout);
+  const auto most = restored || m_options.cold ? m_incumbent.session->output_places(m_shape)
+                                               : static_cast<std::size_t>(k_most_calls);
+  m_calls = static_cast<int>(
+      std::clamp(std::ceil(sample_ms / m_call_ms), 1.0, static_cast<double>(m_options.cold ? 1 : most)));
+  // A few calls more than there are places would tell repeated inputs from new ones by a small difference of
+  // large numbers (see repeats): none is repeated, or as many as are new.
   const auto places = static_cast<int>(m_incumbent.session->output_places(m_shape));
   if (m_calls > places && m_calls < 2 * places) m_calls = places;
 }
@@ -180,12 +188,14 @@ RaceEnd Race::run(TimingEvidence& timing, CheckEvidence& check) {
       for (int turn = 0; turn < 2; ++turn) {
         const bool candidate_turn = ((half + turn) % 2 == 0) == candidate_first;
         if (candidate_turn) {
-          if (auto rejection = sample(m_candidate, here, candidate_novel, candidate_cpu, candidate_wall, &check)) {
+          if (auto rejection =
+                  sample(m_candidate, here, candidate_novel, candidate_cpu, candidate_wall, &check)) {
             end.candidate = rejection;
             return end;
           }
-        } else if (auto rejection = sample(m_incumbent, here, incumbent_novel, incumbent_cpu, incumbent_wall,
-                                           m_options.check_incumbent && quad % 4 == 0 ? &incumbent_check : nullptr)) {
+        } else if (auto rejection =
+                       sample(m_incumbent, here, incumbent_novel, incumbent_cpu, incumbent_wall,
+                              m_options.check_incumbent && quad % 4 == 0 ? &incumbent_check : nullptr)) {
           end.incumbent = rejection;
           return end;
         }
@@ -207,7 +217,8 @@ RaceEnd Race::run(TimingEvidence& timing, CheckEvidence& check) {
                               std::max(wall_decides ? pair.incumbent_wall_ms : pair.incumbent_cpu_ms, 1e-9)));
     if (m_options.give_up_early) {
       const double least = *std::min_element(ratios.begin(), ratios.end());
-      if ((ratios.size() == 1 && least > k_hopeless_first) || (ratios.size() == 3 && least > k_hopeless_third)) {
+      if ((ratios.size() == 1 && least > k_hopeless_first) ||
+          (ratios.size() == 3 && least > k_hopeless_third)) {
         result.verdict = stats::PairedVerdict::slower;
         result.median = stats::median(ratios);
         result.low = least;
@@ -220,16 +231,21 @@ RaceEnd Race::run(TimingEvidence& timing, CheckEvidence& check) {
       }
     }
     if (m_options.spread_seconds > 0) {
-      const double share = static_cast<double>(quad + 1) / static_cast<double>(m_options.paired.maximum_pairs);
-      const double ahead = share * m_options.spread_seconds - static_cast<double>(monotonic_ns() - started_ns) * 1e-9;
+      const double share =
+          static_cast<double>(quad + 1) / static_cast<double>(m_options.paired.maximum_pairs);
+      const double ahead =
+          share * m_options.spread_seconds - static_cast<double>(monotonic_ns() - started_ns) * 1e-9;
       if (ahead > 0.001) std::this_thread::sleep_for(std::chrono::duration<double>(std::min(ahead, 0.2)));
     }
     if (next_look < looks.size() && ratios.size() == looks[next_look]) {
       ++next_look;
       result = stats::look(ratios, m_options.paired);
       if (result.decided) break;
-      // No better than the incumbent so far: the rest of the samples would only tell SAME from AMBIGUOUS, and neither is kept.
-      if (m_options.give_up_early && ratios.size() >= k_futile_pairs && result.median > -m_options.paired.minimum_effect / 2) break;
+      // No better than the incumbent so far: the rest of the samples would only tell SAME from AMBIGUOUS, and
+      // neither is kept.
+      if (m_options.give_up_early && ratios.size() >= k_futile_pairs &&
+          result.median > -m_options.paired.minimum_effect / 2)
+        break;
     }
   }
 
@@ -244,10 +260,18 @@ RaceEnd Race::run(TimingEvidence& timing, CheckEvidence& check) {
   timing.confidence = result.confidence;
   timing.idle_cpu_ms = median_of(m_candidate.idle_ms);
   switch (result.verdict) {
-    case stats::PairedVerdict::faster: timing.comparison = Comparison::faster; break;
-    case stats::PairedVerdict::slower: timing.comparison = Comparison::slower; break;
-    case stats::PairedVerdict::same: timing.comparison = Comparison::same; break;
-    case stats::PairedVerdict::ambiguous: timing.comparison = Comparison::ambiguous; break;
+    case stats::PairedVerdict::faster:
+      timing.comparison = Comparison::faster;
+      break;
+    case stats::PairedVerdict::slower:
+      timing.comparison = Comparison::slower;
+      break;
+    case stats::PairedVerdict::same:
+      timing.comparison = Comparison::same;
+      break;
+    case stats::PairedVerdict::ambiguous:
+      timing.comparison = Comparison::ambiguous;
+      break;
   }
   end.candidate = fraud(timing);
   if (!end.candidate) end.candidate = repeats(timing);
@@ -256,7 +280,9 @@ RaceEnd Race::run(TimingEvidence& timing, CheckEvidence& check) {
 
 std::optional<Rejection> Race::repeats(const TimingEvidence& timing) {
   const auto slots = static_cast<int>(m_candidate.session->output_places(m_shape));
-  if (!m_defences.novelty || !m_defences.fresh_inputs || timing.comparison != Comparison::faster || m_calls <= slots) return std::nullopt;
+  if (!m_defences.novelty || !m_defences.fresh_inputs || timing.comparison != Comparison::faster ||
+      m_calls <= slots)
+    return std::nullopt;
   const bool wall_decides = m_case.limits.threads > 1;
   const int shared = std::exchange(m_calls, slots);
   std::vector<double> alone[2], ratios;
@@ -267,15 +293,17 @@ std::optional<Rejection> Race::repeats(const TimingEvidence& timing) {
       bool unused = false;
       double cpu = 0, wall = 0;
       // A failure here tells nothing new about the candidate: its results were checked during the race.
-      if (sample(who == 0 ? m_candidate : m_incumbent, i * static_cast<std::size_t>(slots), unused, cpu, wall, nullptr)) break;
+      if (sample(who == 0 ? m_candidate : m_incumbent, i * static_cast<std::size_t>(slots), unused, cpu, wall,
+                 nullptr))
+        break;
       time[who] = wall_decides ? wall : cpu;
       alone[who].push_back(time[who]);
     }
     ratios.push_back(std::log(std::max(time[0], 1e-9) / std::max(time[1], 1e-9)));
   }
   m_calls = shared;
-  // What a call on new inputs costs more than a repeated one. New inputs lie in colder caches for both sides; a result
-  // that is remembered, or left standing in the output, costs its computation more.
+  // What a call on new inputs costs more than a repeated one. New inputs lie in colder caches for both sides;
+  // a result that is remembered, or left standing in the output, costs its computation more.
   const auto extra = [&](std::size_t who, double mean) {
     const double first = median_of(alone[who]);
     return first - (shared * mean - slots * first) / (shared - slots);
@@ -285,9 +313,11 @@ std::optional<Rejection> Race::repeats(const TimingEvidence& timing) {
   const double first = median_of(alone[0]);
   // A small advantage may be gone by chance; a large one is not.
   const bool gone = stats::median(ratios) > 0 && timing.log_ratio < -0.1;
-  if (!gone && !(mine > 2 * std::max(0.0, theirs) + 0.25 * first + k_request_noise_ms / slots)) return std::nullopt;
+  if (!gone && !(mine > 2 * std::max(0.0, theirs) + 0.25 * first + k_request_noise_ms / slots))
+    return std::nullopt;
   return Rejection{Reason::stale_output,
-                   fmt::format("{:.4g} ms a call on inputs it has not seen before, {:.4g} ms when it is called again: results are remembered",
+                   fmt::format("{:.4g} ms a call on inputs it has not seen before, {:.4g} ms when it is "
+                               "called again: results are remembered",
                                first, wall_decides ? timing.latency_ms : timing.cpu_ms)};
 }
 
@@ -298,45 +328,57 @@ std::optional<Rejection> Race::fraud(const TimingEvidence& timing) const {
       return Rejection{Reason::impossible_time, fmt::format("a time of {} ms is no time", time)};
     }
     if (m_options.floor_ms > 0 && time < m_options.floor_ms) {
-      return Rejection{Reason::impossible_time,
-                       fmt::format("{:.4g} ms is faster than this machine can be ({:.4g} ms)", time, m_options.floor_ms)};
+      return Rejection{
+          Reason::impossible_time,
+          fmt::format("{:.4g} ms is faster than this machine can be ({:.4g} ms)", time, m_options.floor_ms)};
     }
   }
   // A few microseconds of scheduler noise are no fraud; a twentieth of the call is.
   const double call_ms = timing.cpu_ms * m_calls;
   if (m_defences.idle_check && timing.idle_cpu_ms > 0.05 + 0.02 * call_ms) {
-    return Rejection{Reason::clocks_disagree, fmt::format("used {:.3f} ms of CPU between calls", timing.idle_cpu_ms)};
+    return Rejection{Reason::clocks_disagree,
+                     fmt::format("used {:.3f} ms of CPU between calls", timing.idle_cpu_ms)};
   }
   if (m_defences.clocks_agree) {
     const double hidden = median_of(m_candidate.hidden_ms);
     if (m_case.limits.threads == 1 && timing.cpu_ms > 1.1 * timing.latency_ms + 0.05) {
-      return Rejection{Reason::clocks_disagree, fmt::format("{:.3f} ms of CPU in {:.3f} ms of wall time with one declared thread",
-                                                            timing.cpu_ms, timing.latency_ms)};
+      return Rejection{Reason::clocks_disagree,
+                       fmt::format("{:.3f} ms of CPU in {:.3f} ms of wall time with one declared thread",
+                                   timing.cpu_ms, timing.latency_ms)};
     }
     if (m_case.limits.threads == 1 && hidden > 0.25 * timing.latency_ms + 0.1) {
-      return Rejection{Reason::clocks_disagree, fmt::format("{:.3f} ms of each call passed without using the CPU or waiting for it", hidden)};
+      return Rejection{
+          Reason::clocks_disagree,
+          fmt::format("{:.3f} ms of each call passed without using the CPU or waiting for it", hidden)};
     }
     if (m_case.limits.threads > 1 && timing.cpu_ms > 1.1 * m_case.limits.threads * timing.latency_ms + 0.05) {
-      return Rejection{Reason::clocks_disagree, fmt::format("{:.3f} ms of CPU in {:.3f} ms of wall time with {} declared threads",
-                                                            timing.cpu_ms, timing.latency_ms, m_case.limits.threads)};
+      return Rejection{Reason::clocks_disagree,
+                       fmt::format("{:.3f} ms of CPU in {:.3f} ms of wall time with {} declared threads",
+                                   timing.cpu_ms, timing.latency_ms, m_case.limits.threads)};
     }
   }
-  // Only between fresh processes: an old one has paid for the first touch of its pages, which the candidate must not be
-  // blamed for. Whoever wins is raced so (CpuBench::measure).
-  if (m_defences.novelty && timing.comparison == Comparison::faster && m_new_to_both >= 4 && m_repeated.size() >= 4) {
+  // Only between fresh processes: an old one has paid for the first touch of its pages, which the candidate
+  // must not be blamed for. Whoever wins is raced so (CpuBench::measure).
+  if (m_defences.novelty && timing.comparison == Comparison::faster && m_new_to_both >= 4 &&
+      m_repeated.size() >= 4) {
     // A remembered result is slow on inputs seen for the first time. Spread by the median absolute deviation.
     std::vector<double> spread;
     const double centre = stats::median(m_novel);
     for (const double x : m_novel) spread.push_back(std::fabs(x - centre));
-    const double error = 1.4826 * stats::median(spread) * 1.2533 / std::sqrt(static_cast<double>(m_novel.size()));
+    const double error =
+        1.4826 * stats::median(spread) * 1.2533 / std::sqrt(static_cast<double>(m_novel.size()));
     const double excess = centre - stats::median(m_repeated);
-    // The first touch of new pages costs the incumbent too, and of a very fast candidate the noise of a request is a
-    // multiple: a computation saved must show in time as well.
-    const auto extra = [&](std::size_t who) { return stats::median(m_by_novelty[1][who]) - stats::median(m_by_novelty[0][who]); };
-    const double allowed = 2 * std::max(0.0, extra(1)) + 0.25 * stats::median(m_by_novelty[1][0]) + k_request_noise_ms / m_calls;
+    // The first touch of new pages costs the incumbent too, and of a very fast candidate the noise of a
+    // request is a multiple: a computation saved must show in time as well.
+    const auto extra = [&](std::size_t who) {
+      return stats::median(m_by_novelty[1][who]) - stats::median(m_by_novelty[0][who]);
+    };
+    const double allowed =
+        2 * std::max(0.0, extra(1)) + 0.25 * stats::median(m_by_novelty[1][0]) + k_request_noise_ms / m_calls;
     if (excess > 0.1 + 3 * error && extra(0) > allowed) {
-      return Rejection{Reason::stale_output, fmt::format("{:.0f} % slower on inputs it has not seen before: results are remembered",
-                                                         100 * (std::exp(excess) - 1))};
+      return Rejection{Reason::stale_output,
+                       fmt::format("{:.0f} % slower on inputs it has not seen before: results are remembered",
+                                   100 * (std::exp(excess) - 1))};
     }
   }
   return std::nullopt;

@@ -1,5 +1,5 @@
-// Candidate against incumbent on one shape: samples in ABBA order on the same core, outputs of every timed call
-// checked, sequential stopping by stats/paired.h.
+// Candidate against incumbent on one shape: samples in ABBA order on the same core, outputs of every timed
+// call checked, sequential stopping by stats/paired.h.
 #pragma once
 
 #include <optional>
@@ -13,14 +13,15 @@ namespace tunesmith::bench {
 
 struct RaceOptions {
   stats::PairedOptions paired;
-  double sample_ms = 0.4;        ///< a sample lasts at least this long: what a request costs varies by ten microseconds
-  double first_sample_ms = 0.15; ///< the same for the first three pairs, which only tell who is hopeless
-  double floor_ms = 0;         ///< speed of light of the shape; 0 = unknown
+  double sample_ms =
+      0.4;  ///< a sample lasts at least this long: what a request costs varies by ten microseconds
+  double first_sample_ms = 0.15;  ///< the same for the first three pairs, which only tell who is hopeless
+  double floor_ms = 0;            ///< speed of light of the shape; 0 = unknown
   bool cold = false;
   std::uint64_t flush_bytes = 0;
-  bool give_up_early = true;   ///< stop after one or three pairs when the candidate is hopeless
+  bool give_up_early = true;  ///< stop after one or three pairs when the candidate is hopeless
   bool check_incumbent = true;
-  double spread_seconds = 0;   ///< spread the pairs over at least this long (confirmation)
+  double spread_seconds = 0;  ///< spread the pairs over at least this long (confirmation)
 };
 
 /// Who is to blame when a race ends early.
@@ -45,12 +46,13 @@ class Race {
     Verified verified;
     std::vector<double> cpu_ms, wall_ms, hidden_ms, idle_ms;
   };
-  [[nodiscard]] std::optional<Rejection> sample(Side& side, std::size_t set, bool& novel, double& cpu_ms, double& wall_ms,
-                                                CheckEvidence* check);
+  [[nodiscard]] std::optional<Rejection> sample(Side& side, std::size_t set, bool& novel, double& cpu_ms,
+                                                double& wall_ms, CheckEvidence* check);
   [[nodiscard]] std::optional<Rejection> time_incumbent();
   void choose_calls(double sample_ms);
   [[nodiscard]] std::optional<Rejection> fraud(const TimingEvidence& timing) const;
-  /// Short calls share a sample, and there are fewer addresses than calls: is the gain there when every call is new?
+  /// Short calls share a sample, and there are fewer addresses than calls: is the gain there when every call
+  /// is new?
   [[nodiscard]] std::optional<Rejection> repeats(const TimingEvidence& timing);
   void warm_inputs(std::size_t set);
   void flush_caches();
