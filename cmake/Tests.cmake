@@ -22,7 +22,7 @@ foreach(room base os store stats term space case bench search judge tune app)
     endif()
     set_target_properties(${room}_test PROPERTIES RUNTIME_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR}/tests)
     add_test(NAME unit.${room} COMMAND ${room}_test)
-    set_tests_properties(unit.${room} PROPERTIES TIMEOUT 300)
+    set_tests_properties(unit.${room} PROPERTIES TIMEOUT 900)
   endif()
 endforeach()
 # Further suites register themselves.
