@@ -234,15 +234,6 @@ TEST(InputsTest, InputsEndAtThePageEndAndTheirFileCannotBeWritten) {
   EXPECT_LT(pwrite(pool->read_only_fd(), &byte, 1, 0), 0);
 }
 
-TEST(InputsTest, LargeInputsGetFewerSetsButNeverLessThanTwo) {
-  TinyCase tiny;
-  tiny.set("/shapes", R"([{"m": 9000, "n": 9, "k": 9000}])");
-  const Case c = tiny.load();
-  const auto pool = InputPool::make(c, c.shapes, 1, 12);
-  ASSERT_TRUE(pool);
-  EXPECT_EQ(pool->shapes()[0].sets.size(), 2U);
-}
-
 TEST(InputsTest, WideningKeepsTheValues) {
   TinyCase tiny;
   tiny.write("reference.cpp", "");
