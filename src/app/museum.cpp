@@ -145,7 +145,7 @@ Result<Museum::Hall*> Museum::hall(const std::string& case_name, std::uint64_t s
   bench::BenchOptions options;
   options.run_folder = m_logs->path();
   options.input_seed = seed;
-  options.maximum_pairs = 24;
+  options.maximum_pairs = 40;
   options.confirm_pairs = 32;
   options.defences_off = sorted;
   options.stop = m_stop;
