@@ -355,7 +355,9 @@ Result<MuseumResult> flood(Museum& museum, const MuseumEntry& entry, std::uint64
     TS_ASSIGN(const Museum::Outcome caught, museum.measure(*hall, cheat));
     struct stat info {};
     const bool there = stat(log.c_str(), &info) == 0;
-    add(result, what, caught.reason == Reason::crashed && there && static_cast<std::uint64_t>(info.st_size) <= hall->c.limits.output_bytes,
+    add(result, what,
+        caught.reason == Reason::crashed && there &&
+            static_cast<std::uint64_t>(info.st_size) <= hall->c.limits.output_bytes,
         fmt::format("{}; its log holds {} bytes", caught.text, there ? info.st_size : -1));
   }
   TS_ASSIGN(const Candidate twin, museum.candidate(hall->c, "fast", ""));
