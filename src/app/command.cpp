@@ -7,9 +7,9 @@
 
 namespace tunesmith::app {
 
-std::string Arguments::text(const std::string& name, std::string fallback) const {
+std::string Arguments::text(const std::string& name, const std::string& fallback) const {
   const auto found = m_values.find(name);
-  return found == m_values.end() ? std::move(fallback) : found->second.back();
+  return found == m_values.end() ? fallback : found->second.back();
 }
 
 std::optional<std::uint64_t> Arguments::count(const std::string& name) const {

@@ -31,7 +31,7 @@ enum class Kind {
 struct Option {
   std::string name;  ///< "--evaluations"; without dashes it is a positional argument: "CASE"
   Kind kind = Kind::toggle;
-  std::string value;       ///< placeholder in help: "N"
+  std::string value;       ///< what stands for it in help: "N"
   std::string help;        ///< one sentence, no full stop
   std::string fallback;    ///< shown as "(default: …)"; the command applies it itself
   bool required = false;   ///< of a positional argument
@@ -51,7 +51,7 @@ class Arguments {
  public:
   void add(const std::string& name, std::string value) { m_values[name].push_back(std::move(value)); }
   [[nodiscard]] bool has(const std::string& name) const { return m_values.contains(name); }
-  [[nodiscard]] std::string text(const std::string& name, std::string fallback = {}) const;
+  [[nodiscard]] std::string text(const std::string& name, const std::string& fallback = {}) const;
   [[nodiscard]] std::optional<std::uint64_t> count(const std::string& name) const;
   [[nodiscard]] std::optional<double> number(const std::string& name) const;
 

@@ -54,6 +54,8 @@ using Status = Result<void>;
 
 }  // namespace tunesmith
 
+// Their parameters are declarations and names, which no parentheses may surround.
+// NOLINTBEGIN(bugprone-macro-parentheses)
 /// Passes an error on: TS_TRY(write(...));
 #define TS_TRY(expression)                                                         \
   do {                                                                             \
@@ -70,3 +72,4 @@ using Status = Result<void>;
 /// Takes the value or passes the error on: TS_ASSIGN(auto text, read_file(path));
 #define TS_ASSIGN(declaration, expression) \
   TS_ASSIGN_INNER(TS_CONCAT(ts_assign_, __LINE__), declaration, expression)
+// NOLINTEND(bugprone-macro-parentheses)

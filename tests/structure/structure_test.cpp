@@ -217,8 +217,8 @@ TEST(StructureTest, FilesStayShortEnoughToRead) {
   for (const std::string& file : source_files("src")) {
     const auto text = read_file(std::string(TUNESMITH_SOURCE_DIR) + "/" + file);
     ASSERT_TRUE(text);
-    // 400 is where a file is asked what second idea it holds; 700 is where it is told.
-    EXPECT_LE(split_lines(*text).size(), 700U) << file;
+    // 400 is where a file is asked what second idea it holds; 600 is where it is told.
+    EXPECT_LE(split_lines(*text).size(), 600U) << file;
   }
 }
 

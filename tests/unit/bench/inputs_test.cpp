@@ -122,7 +122,7 @@ TEST(InputsTest, UniformValuesStayInTheirRangeAndSpreadOverIt) {
 }
 
 TEST(InputsTest, AnOddNumberOfElementsWritesNothingBeyond) {
-  std::vector<std::byte> bytes(4 * 8, std::byte{0xEE});
+  std::vector<std::byte> bytes(std::size_t{4} * 8, std::byte{0xEE});
   Rng rng(1);
   fill_buffer(bytes.data(), Dtype::f32, 7, Fill{}, rng);
   for (std::size_t i = 28; i < 32; ++i) EXPECT_EQ(bytes[i], std::byte{0xEE});
@@ -187,7 +187,7 @@ TEST(InputsTest, LaysOutScalarsAndBuffersOfAShape) {
   EXPECT_TRUE(layout->arguments[0].read_only());
   EXPECT_FALSE(layout->arguments[0].checked());
   EXPECT_TRUE(layout->arguments[2].checked());
-  EXPECT_EQ(layout->arguments[0].bytes, 48U * 48 * 4);
+  EXPECT_EQ(layout->arguments[0].bytes, std::uint64_t{48} * 48 * 4);
   EXPECT_EQ(layout->arguments[0].pages, 3U);
   EXPECT_EQ(layout->input_pages, 6U);
   EXPECT_EQ(layout->writable_pages, 3U);
@@ -196,7 +196,7 @@ TEST(InputsTest, LaysOutScalarsAndBuffersOfAShape) {
   const auto wide = lay_out(c, c.shapes[0], true);
   ASSERT_TRUE(wide);
   EXPECT_EQ(wide->arguments[0].dtype, Dtype::f64);
-  EXPECT_EQ(wide->arguments[0].bytes, 48U * 48 * 8);
+  EXPECT_EQ(wide->arguments[0].bytes, std::uint64_t{48} * 48 * 8);
   EXPECT_EQ(wide->arguments[3].dtype, Dtype::i32);
 }
 
@@ -228,7 +228,7 @@ TEST(InputsTest, InputsEndAtThePageEndAndTheirFileCannotBeWritten) {
   const Case c = tiny.load();
   const auto pool = InputPool::make(c, c.shapes, 1, 2);
   ASSERT_TRUE(pool);
-  EXPECT_EQ(reinterpret_cast<std::uintptr_t>(pool->input(0, 0, 0)) % 4096, end_shift(5 * 9 * 4, 1));
+  EXPECT_EQ(reinterpret_cast<std::uintptr_t>(pool->input(0, 0, 0)) % 4096, end_shift(std::uint64_t{5} * 9 * 4, 1));
   EXPECT_EQ(reinterpret_cast<std::uintptr_t>(pool->input(0, 1, 1)) % k_alignment, 0U);
   char byte = 0;
   EXPECT_LT(pwrite(pool->read_only_fd(), &byte, 1, 0), 0);
@@ -245,7 +245,7 @@ TEST(InputsTest, WideningKeepsTheValues) {
   const auto wide = InputPool::widen(c, *pool);
   ASSERT_TRUE(wide);
   for (std::size_t argument = 0; argument < 2; ++argument) {
-    for (std::uint64_t i = 0; i < 48U * 48; ++i) {
+    for (std::uint64_t i = 0; i < std::uint64_t{48} * 48; ++i) {
       ASSERT_EQ(
           read_element(wide->input(0, 1, argument), Dtype::f64, i),
           read_element(pool->input(0, 1, argument), pool->shapes()[0].layout.arguments[argument].dtype, i));
