@@ -228,7 +228,8 @@ TEST(InputsTest, InputsEndAtThePageEndAndTheirFileCannotBeWritten) {
   const Case c = tiny.load();
   const auto pool = InputPool::make(c, c.shapes, 1, 2);
   ASSERT_TRUE(pool);
-  EXPECT_EQ(reinterpret_cast<std::uintptr_t>(pool->input(0, 0, 0)) % 4096, end_shift(std::uint64_t{5} * 9 * 4, 1));
+  EXPECT_EQ(reinterpret_cast<std::uintptr_t>(pool->input(0, 0, 0)) % 4096,
+            end_shift(std::uint64_t{5} * 9 * 4, 1));
   EXPECT_EQ(reinterpret_cast<std::uintptr_t>(pool->input(0, 1, 1)) % k_alignment, 0U);
   char byte = 0;
   EXPECT_LT(pwrite(pool->read_only_fd(), &byte, 1, 0), 0);
