@@ -40,8 +40,17 @@ Verdict verdict_of(Comparison comparison) {
   return Verdict::ambiguous;
 }
 
+/// A candidate that is hopeless on one shape is not timed on those behind it: nothing there could save it.
+bool stopped_early(const Evidence& e) {
+  if (e.comparison != Comparison::slower) return false;
+  for (const ShapeEvidence& s : e.shapes) {
+    if (s.timing.pairs > 0 && s.timing.comparison == Comparison::slower) return true;
+  }
+  return false;
+}
+
 /// Holes in one shape's evidence, and times that cannot be.
-std::optional<Decision> shape_rejection(const ShapeEvidence& s, const Shape& shape) {
+std::optional<Decision> shape_rejection(const ShapeEvidence& s, const Shape& shape, bool may_be_untimed) {
   if (s.shape != shape.name) {
     return reject(Verdict::rejected, Reason::missing_evidence, "shape",
                   fmt::format("evidence is of shape {} where {} was due", s.shape, shape.name));
@@ -55,6 +64,7 @@ std::optional<Decision> shape_rejection(const ShapeEvidence& s, const Shape& sha
     return reject(Verdict::rejected, Reason::wrong_result, "max_abs_error",
                   fmt::format("shape {}: wrong by up to {}", s.shape, s.check.max_abs_error));
   }
+  if (s.timing.pairs <= 0 && may_be_untimed) return std::nullopt;
   if (s.timing.pairs <= 0) {
     return reject(Verdict::rejected, Reason::too_few_samples, "latency_ms",
                   fmt::format("shape {}: no time was taken", s.shape));
@@ -96,8 +106,9 @@ std::optional<Decision> early_rejection(const Evidence& e, const Case& c) {
     return reject(Verdict::rejected, Reason::missing_evidence, "shapes",
                   fmt::format("evidence covers {} of {} scored shapes", e.shapes.size(), c.shapes.size()));
   }
+  const bool stopped = stopped_early(e);
   for (std::size_t i = 0; i < e.shapes.size(); ++i) {
-    if (auto rejection = shape_rejection(e.shapes[i], c.shapes[i])) return rejection;
+    if (auto rejection = shape_rejection(e.shapes[i], c.shapes[i], stopped)) return rejection;
   }
   if (!std::isfinite(e.log_ratio) || !std::isfinite(e.log_ratio_to_baseline)) {
     return reject(Verdict::impossible, Reason::impossible_time, "latency_ms",
@@ -151,6 +162,7 @@ void apply_floors(const Gate& gate, const Evidence& e, const Case& c, std::vecto
     if (!floor.baseline.empty() && floor.baseline != c.baseline.label) continue;
     for (const ShapeEvidence& s : e.shapes) {
       if (!floor.shape.empty() && floor.shape != s.shape) continue;
+      if (s.timing.pairs <= 0) continue;  // stopped on an earlier shape
       const double tflops = tflops_of(s.flops, s.timing.latency_ms);
       if (tflops >= floor.min_tflops) continue;
       failures.push_back({Reason::below_floor, "tflops",

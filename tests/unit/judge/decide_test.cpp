@@ -52,6 +52,25 @@ TEST_F(DecideTest, LetsOneSlowerShapeVetoAFasterWhole) {
   EXPECT_NE(d.detail.find(c.shapes[1].name), std::string::npos);
 }
 
+TEST_F(DecideTest, CallsAHopelessCandidateSlowAlthoughItWasNotTimedOnEveryShape) {
+  Evidence e = test::good_evidence(c, 4.0, Comparison::slower);
+  e.shapes[0].timing.comparison = Comparison::slower;
+  e.shapes[1].timing = {};
+  Decision d = run(e);
+  EXPECT_FALSE(d.keep);
+  EXPECT_TRUE(d.valid);
+  EXPECT_EQ(d.verdict, Verdict::slower);
+  EXPECT_EQ(d.reason, Reason::not_faster);
+  // Without a slower shape to explain it, a missing time is a hole.
+  e.shapes[0].timing.comparison = Comparison::faster;
+  d = run(e);
+  EXPECT_EQ(d.reason, Reason::too_few_samples);
+  e = test::good_evidence(c);
+  e.shapes[0].timing.comparison = Comparison::slower;
+  e.shapes[1].timing = {};
+  EXPECT_EQ(run(e).reason, Reason::too_few_samples);
+}
+
 TEST_F(DecideTest, GivesABuildFailureItsReasonAndTheWorstObjective) {
   Evidence e;
   e.build.outcome = BuildEvidence::Outcome::failed;
