@@ -2,7 +2,7 @@
 # shellcheck shell=bash
 
 TS_BUILD_PACKAGES=(g++ cmake ninja-build pkg-config ccache lld libboost-json1.81-dev libboost1.81-dev libssl-dev
-  libfmt-dev libexpected-dev libcli11-dev libsqlite3-dev)
+  libfmt-dev libexpected-dev libcli11-dev libsqlite3-dev zlib1g-dev)
 TS_TEST_PACKAGES=(libgtest-dev libgmock-dev libopenblas-dev libdnnl-dev)
 TS_CI_PACKAGES=(clang-tidy-19 clang-format clang-19 libclang-rt-19-dev)
 
