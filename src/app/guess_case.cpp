@@ -32,8 +32,8 @@ std::optional<std::int64_t> whole(const std::string& text) {
 }
 
 /// Values around the default; the default is always among them.
-std::optional<json::array> values_around(std::int64_t value) {
-  if (value == 0 || value == 1) return json::array{value, 1 - value};
+std::optional<json::array> values_around(std::int64_t value, bool is_switch) {
+  if (value == 0 || (value == 1 && is_switch)) return json::array{value, 1 - value};
   if (value < 0) return std::nullopt;
   std::vector<std::int64_t> values = {value};
   for (const int factor : {2, 4}) {
@@ -118,7 +118,7 @@ GuessedCase guess_case(const GuessedKernel& kernel, const std::string& name, con
   json::object defaults;
   for (const GuessedParameter& parameter : kernel.parameters) {
     const auto value = whole(parameter.fallback);
-    const auto values = value ? values_around(*value) : std::nullopt;
+    const auto values = value ? values_around(*value, parameter.is_switch) : std::nullopt;
     if (!values) {
       out.guesses.push_back(
           fmt::format("the macro {} (line {}) is left alone: {} is no whole number of 0 or more",

@@ -213,6 +213,22 @@ void read_uses(GuessedArgument& argument, std::string_view body,
   if (argument.role == "out" && !written) argument.role = "inout";  // written in a way we cannot see
 }
 
+/// Whether a macro is asked for as a condition. A step or a size of 0 would leave its loop without end.
+bool asked_as_switch(std::string_view text, const std::string& name) {
+  for (const std::string_view line : split_lines(text)) {
+    const std::string_view words = trim(line);
+    const bool directive = words.starts_with("#if") && !words.starts_with("#ifndef");
+    if (directive && has_word(words, name)) return true;
+    std::size_t at = find_word(words, name);
+    if (at == std::string_view::npos || words.starts_with("#")) continue;
+    const std::string_view before = trim(words.substr(0, at));
+    const std::string_view after = trim(words.substr(at + name.size()));
+    const bool opens = before.ends_with("if (") || before.ends_with("if(") || before.ends_with("constexpr (");
+    if (before.ends_with("!") || after.starts_with("?") || (opens && after.starts_with(")"))) return true;
+  }
+  return false;
+}
+
 std::vector<GuessedParameter> macros_with_defaults(std::string_view text) {
   std::vector<GuessedParameter> out;
   std::string pending;
@@ -229,7 +245,7 @@ std::vector<GuessedParameter> macros_with_defaults(std::string_view text) {
       const std::string_view rest = trim(words.substr(7));
       const std::string_view value = trim(rest.substr(std::min(rest.size(), pending.size())));
       if (rest.starts_with(pending) && !value.empty() && pending != "real") {
-        out.push_back({pending, std::string(value), number});
+        out.push_back({pending, std::string(value), number, asked_as_switch(text, pending)});
       }
     }
     pending.clear();

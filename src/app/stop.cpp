@@ -35,4 +35,10 @@ StopOnSignal::~StopOnSignal() {
 const std::atomic<bool>* StopOnSignal::flag() const { return &g_stop; }
 bool StopOnSignal::stopped() const { return g_stop.load(); }
 
+Error StopOnSignal::explain(Error error, const char* doing) const {
+  const bool by_stop = error.code == ErrorCode::infra || error.code == ErrorCode::invalid;
+  if (!stopped() || !by_stop) return error;
+  return Error{ErrorCode::interrupted, std::string("stopped while ") + doing, "", {}};
+}
+
 }  // namespace tunesmith::app

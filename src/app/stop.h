@@ -4,6 +4,8 @@
 
 #include <atomic>
 
+#include "base/error.h"
+
 namespace tunesmith::app {
 
 /// One at a time: installs handlers while it lives and puts the old ones back.
@@ -15,6 +17,9 @@ class StopOnSignal {
   StopOnSignal& operator=(const StopOnSignal&) = delete;
   [[nodiscard]] const std::atomic<bool>* flag() const;
   [[nodiscard]] bool stopped() const;
+  /// What to tell instead of an error met while `doing`: whatever a bench calls it when it is told to stop, a
+  /// person stopped it. A full disk or a conflict stays what it is.
+  [[nodiscard]] Error explain(Error error, const char* doing) const;
 };
 
 }  // namespace tunesmith::app

@@ -67,7 +67,7 @@ class CpuBench : public Bench {
   /// Correct on every scored shape; fills the check of each shape.
   [[nodiscard]] std::optional<Rejection> check_all(const InputPool& pool, Session& session,
                                                    std::vector<ShapeEvidence>& shapes);
-  [[nodiscard]] Heat race(const InputPool& pool, Session& candidate, Session& incumbent,
+  [[nodiscard]] Heat race(InputPool& pool, Session& candidate, Session& incumbent,
                           const HeatOptions& options);
   void combine(Heat& heat) const;
   [[nodiscard]] Status open_canaries(const Built& wrong, const Built& slow, Session& baseline);

@@ -28,7 +28,6 @@ std::optional<Rejection> CpuBench::check_all(const InputPool& pool, Session& ses
       const std::size_t set = plan[round];
       check.planned += outputs;
       if (auto rejection = session.prepare(i, slot, set)) return rejection;
-      session.mark_seen(i, set);
       if (auto times = session.call(i, slot, 1); !times) return times.error();
       if (!m_defences.check_results) {
         check.executed += outputs;
@@ -57,7 +56,7 @@ double CpuBench::floor_ms(const ShapeLayout& layout) {
   return speed_of_light_ms(m_machine, m_case.dtype, layout.flops, layout.bytes, m_case.limits.threads);
 }
 
-CpuBench::Heat CpuBench::race(const InputPool& pool, Session& candidate, Session& incumbent,
+CpuBench::Heat CpuBench::race(InputPool& pool, Session& candidate, Session& incumbent,
                               const HeatOptions& options) {
   Heat heat;
   heat.shapes = blank_shapes(pool);

@@ -84,6 +84,20 @@ void fill_f32_uniform(std::byte* to, std::uint64_t elements, double low, double 
   }
 }
 
+/// Turns a buffer round to the left. By a copy of the shorter part: std::rotate goes element by element.
+void turn(std::byte* buffer, std::uint64_t bytes, std::uint64_t by) {
+  std::vector<std::byte> kept;
+  if (by <= bytes - by) {
+    kept.assign(buffer, buffer + by);
+    std::memmove(buffer, buffer + by, bytes - by);
+    std::memcpy(buffer + bytes - by, kept.data(), by);
+  } else {
+    kept.assign(buffer + by, buffer + bytes);
+    std::memmove(buffer + bytes - by, buffer, by);
+    std::memcpy(buffer, kept.data(), bytes - by);
+  }
+}
+
 }  // namespace
 
 double read_element(const std::byte* from, Dtype dtype, std::uint64_t i) {
@@ -229,6 +243,7 @@ Result<InputPool> InputPool::allocate(std::vector<ShapeLayout> layouts,
       }
       set.initial.resize(inputs.layout.arguments.size());
       set.expected.resize(inputs.layout.arguments.size());
+      set.turned.resize(inputs.layout.arguments.size());
       inputs.sets.push_back(std::move(set));
     }
     inputs.output_scale.assign(inputs.layout.arguments.size(), 0);
@@ -265,6 +280,7 @@ Result<InputPool> InputPool::make(const Case& c, const std::vector<Shape>& shape
     layouts.push_back(std::move(layout));
   }
   TS_ASSIGN(InputPool pool, allocate(std::move(layouts), counts));
+  pool.m_order = Rng(derive_seed(secret_seed, "order"));
   for (std::size_t s = 0; s < pool.m_shapes.size(); ++s) {
     ShapeInputs& inputs = pool.m_shapes[s];
     for (std::size_t p = 0; p < inputs.sets.size(); ++p) {
@@ -321,6 +337,13 @@ Result<InputPool> InputPool::widen(const Case& c, const InputPool& pool) {
   return wide;
 }
 
+std::byte* InputPool::content(std::size_t shape, std::size_t set, std::size_t argument) {
+  ShapeInputs& inputs = m_shapes[shape];
+  const auto& a = inputs.layout.arguments[argument];
+  if (!a.read_only()) return inputs.sets[set].initial[argument].data();
+  return m_view + inputs.sets[set].offset[argument] + end_shift(a.bytes, a.pages);
+}
+
 const std::byte* InputPool::input(std::size_t shape, std::size_t set, std::size_t argument) const {
   const ShapeInputs& inputs = m_shapes[shape];
   const auto& a = inputs.layout.arguments[argument];
@@ -328,12 +351,38 @@ const std::byte* InputPool::input(std::size_t shape, std::size_t set, std::size_
   return m_view + inputs.sets[set].offset[argument] + end_shift(a.bytes, a.pages);
 }
 
+void InputPool::rearrange(std::size_t shape, std::size_t set) {
+  InputSet& one = m_shapes[shape].sets[set];
+  for (std::size_t a = 0; a < one.turned.size(); ++a) {
+    const auto& argument = m_shapes[shape].layout.arguments[a];
+    const bool has_content =
+        argument.is_buffer && (argument.role == Role::in || argument.role == Role::inout);
+    if (!has_content || argument.elements < 2) continue;
+    const std::uint64_t by = (1 + m_order.below(argument.elements - 1)) * size_of(argument.dtype);
+    turn(content(shape, set, a), argument.bytes, by);
+    one.turned[a] = (one.turned[a] + by) % argument.bytes;
+  }
+}
+
+void InputPool::restore(std::size_t shape) {
+  for (std::size_t set = 0; set < m_shapes[shape].sets.size(); ++set) {
+    InputSet& one = m_shapes[shape].sets[set];
+    for (std::size_t a = 0; a < one.turned.size(); ++a) {
+      if (one.turned[a] == 0) continue;
+      const std::uint64_t bytes = m_shapes[shape].layout.arguments[a].bytes;
+      turn(content(shape, set, a), bytes, bytes - one.turned[a]);
+      one.turned[a] = 0;
+    }
+  }
+}
+
 InputPool::InputPool(InputPool&& other) noexcept
     : m_fd(std::move(other.m_fd)),
       m_read_only(std::move(other.m_read_only)),
       m_view(std::exchange(other.m_view, nullptr)),
       m_size(other.m_size),
-      m_shapes(std::move(other.m_shapes)) {}
+      m_shapes(std::move(other.m_shapes)),
+      m_order(other.m_order) {}
 
 InputPool& InputPool::operator=(InputPool&& other) noexcept {
   std::swap(m_fd, other.m_fd);
@@ -341,6 +390,7 @@ InputPool& InputPool::operator=(InputPool&& other) noexcept {
   std::swap(m_view, other.m_view);
   std::swap(m_size, other.m_size);
   std::swap(m_shapes, other.m_shapes);
+  std::swap(m_order, other.m_order);
   return *this;
 }
 

@@ -44,6 +44,7 @@ struct InputSet {
   std::vector<std::uint64_t> offset;  ///< per argument, of its first page in the memfd (read-only ones)
   std::vector<std::vector<std::byte>> initial;  ///< per argument: first content of inout buffers
   std::vector<std::vector<double>> expected;    ///< per argument: of checked buffers
+  std::vector<std::uint64_t> turned;            ///< per argument: bytes that rearrange() has turned it by
 };
 
 struct ShapeInputs {
@@ -66,6 +67,12 @@ class InputPool {
   [[nodiscard]] const std::vector<ShapeInputs>& shapes() const { return m_shapes; }
   /// Our view of a read-only buffer.
   [[nodiscard]] const std::byte* input(std::size_t shape, std::size_t set, std::size_t argument) const;
+  /// Turns every input of a set (inouts' first contents too) round by a secret distance, in place: values of
+  /// the same distribution at the same addresses, in an order that no worker has seen. `expected` does not
+  /// hold until restore().
+  void rearrange(std::size_t shape, std::size_t set);
+  /// Puts all sets of a shape back.
+  void restore(std::size_t shape);
   InputPool(InputPool&& other) noexcept;
   InputPool& operator=(InputPool&& other) noexcept;
   InputPool(const InputPool&) = delete;
@@ -74,12 +81,14 @@ class InputPool {
 
  private:
   InputPool() = default;
+  [[nodiscard]] std::byte* content(std::size_t shape, std::size_t set, std::size_t argument);
   [[nodiscard]] static Result<InputPool> allocate(std::vector<ShapeLayout> layouts,
                                                   const std::vector<std::size_t>& sets);
   UniqueFd m_fd, m_read_only;
   std::byte* m_view = nullptr;
   std::uint64_t m_size = 0;
   std::vector<ShapeInputs> m_shapes;
+  Rng m_order{0};  ///< distances of rearrange(): from the secret seed
 };
 
 /// Bytes from the first page to a buffer whose end touches the page end (less alignment).

@@ -23,10 +23,11 @@ enum class Op : std::uint32_t { map_shape = 1, load = 2, run = 3, empty = 4, qui
 
 /// One argument of one slot.
 struct Region {
-  std::uint64_t offset = 0;  ///< of the first page in its file
-  std::uint64_t pages = 0;   ///< 0: a scalar
-  std::uint64_t shift = 0;   ///< bytes from the first page to the buffer
-  std::uint64_t scalar = 0;  ///< value bytes, little endian
+  std::uint64_t offset = 0;        ///< of the first page in its file
+  std::uint64_t pages = 0;         ///< 0: a scalar
+  std::uint64_t shift = 0;         ///< bytes from the first page to the buffer
+  std::uint64_t scalar = 0;        ///< value bytes, little endian
+  std::uint64_t result_bytes = 0;  ///< size of a buffer that the kernel must write; 0 for others
   std::uint32_t writable = 0;
   std::uint32_t alias = 0;  ///< 1 + the slot whose address this argument shares; 0: an address of its own
 };
@@ -38,8 +39,10 @@ struct Request {
   std::uint32_t slots = 0;      ///< map_shape: how many slots follow; run: how many the calls take turns on
   std::uint32_t arguments = 0;  ///< map_shape: regions a slot
   std::uint32_t calls = 0;      ///< run: calls, one a slot, round robin over `slots`
-  std::uint64_t nonce = 0;      ///< the reply repeats it
-  char path[512] = {};          ///< load: shared library
+  std::uint32_t spoil = 0;      ///< run: put some poison back before an output is used again
+  std::uint32_t padding = 0;
+  std::uint64_t nonce = 0;  ///< the reply repeats it
+  char path[512] = {};      ///< load: shared library
   char glue[512] =
       {};  ///< load: library that calls an entry of `path`; empty when `path` holds tunesmith_call
   char entry[128] = {};  ///< load: with a glue, the symbol that it is bound to

@@ -19,9 +19,6 @@ constexpr std::uint64_t k_warm_bytes = 4ULL << 20;
 constexpr int k_most_calls = 256;
 // New content at every old address, this often in quadruples: mapping pages anew is dear on some hypervisors.
 constexpr std::size_t k_rotate_every = 24;
-constexpr std::size_t k_alone_samples = 24;
-constexpr double k_request_noise_ms =
-    0.02;  // what a request costs varies by this much: it is no sign of fraud
 
 // A candidate this much slower is dropped at once: the costliest mistake would be to keep measuring it.
 const double k_hopeless_first = std::log(3.0);
@@ -32,7 +29,7 @@ double median_of(const std::vector<double>& values) { return values.empty() ? 0 
 
 }  // namespace
 
-Race::Race(const Case& c, const InputPool& pool, std::size_t shape, Session& candidate, Session& incumbent,
+Race::Race(const Case& c, InputPool& pool, std::size_t shape, Session& candidate, Session& incumbent,
            const CompareRules& rules, const RaceOptions& options, const Defences& defences)
     : m_case(c), m_pool(pool), m_shape(shape), m_rules(rules), m_options(options), m_defences(defences) {
   m_candidate.session = &candidate;
@@ -60,26 +57,33 @@ void Race::flush_caches() {
   __asm__ volatile("" : : "r"(m_flush.data()) : "memory");
 }
 
-std::optional<Rejection> Race::sample(Side& side, std::size_t set, bool& novel, double& cpu_ms,
-                                      double& wall_ms, CheckEvidence* check) {
-  Session& session = *side.session;
-  const std::size_t sets = m_pool.shapes()[m_shape].sets.size();
-  const std::size_t slots = session.slots(m_shape);
-  const std::size_t used =
-      std::min<std::size_t>(session.output_places(m_shape), static_cast<std::size_t>(m_calls));
-  novel = false;
-  const auto set_of = [&](std::size_t i) { return m_defences.fresh_inputs ? (set + i) % sets : 0; };
-  // A set has its slot, so that its pages are mapped once; the whole assignment moves on by one now and then.
-  const auto slot_of = [&](std::size_t i) { return (set_of(0) + i + m_rotation) % slots; };
-  const std::size_t first = slot_of(0);
+std::size_t Race::set_of(std::size_t set, std::size_t call) const {
+  return m_defences.fresh_inputs ? (set + call) % m_pool.shapes()[m_shape].sets.size() : 0;
+}
+
+// A set has its slot, so that its pages are mapped once; the whole assignment moves on by one now and then.
+std::size_t Race::slot_of(std::size_t set, std::size_t call) const {
+  return (set_of(set, 0) + call + m_rotation) % m_candidate.session->slots(m_shape);
+}
+
+tl::expected<std::size_t, Rejection> Race::make_ready(Session& session, std::size_t set, std::size_t used) {
   for (std::size_t i = 0; i < used; ++i) {
-    if (auto rejection = session.prepare(m_shape, slot_of(i), set_of(i))) return rejection;
-    novel = novel || !session.seen(m_shape, set_of(i));
-    session.mark_seen(m_shape, set_of(i));
-    if (!m_options.cold) warm_inputs(set_of(i));
+    if (auto rejection = session.prepare(m_shape, slot_of(set, i), set_of(set, i)))
+      return tl::unexpected(*rejection);
+    if (!m_options.cold) warm_inputs(set_of(set, i));
   }
   if (m_options.cold) flush_caches();
-  const auto times = session.call(m_shape, first, m_calls, used);
+  return slot_of(set, 0);
+}
+
+std::optional<Rejection> Race::sample(Side& side, std::size_t set, double& cpu_ms, double& wall_ms,
+                                      CheckEvidence* check) {
+  Session& session = *side.session;
+  const std::size_t used =
+      std::min<std::size_t>(session.output_places(m_shape), static_cast<std::size_t>(m_calls));
+  const auto first = make_ready(session, set, used);
+  if (!first) return first.error();
+  const auto times = session.call(m_shape, *first, m_calls, used);
   if (!times) return times.error();
   cpu_ms = times->cpu_ms;
   wall_ms = times->wall_ms;
@@ -90,14 +94,14 @@ std::optional<Rejection> Race::sample(Side& side, std::size_t set, bool& novel, 
   if (check == nullptr || !m_defences.check_timed_calls || !m_defences.check_results) return std::nullopt;
   for (std::size_t i = 0; i < used; ++i) {
     ++check->planned;
-    const std::uint64_t hash = session.output_hash(m_shape, slot_of(i));
-    const auto known = side.verified.find(set_of(i));
+    const std::uint64_t hash = session.output_hash(m_shape, slot_of(set, i));
+    const auto known = side.verified.find(set_of(set, i));
     if (known != side.verified.end() && known->second == hash) {
       ++check->executed;
       continue;
     }
     CheckEvidence compared;
-    if (auto rejection = session.check(m_shape, slot_of(i), set_of(i), m_rules, compared)) {
+    if (auto rejection = session.check(m_shape, slot_of(set, i), set_of(set, i), m_rules, compared)) {
       rejection->detail += " (in a timed call)";
       check->bad_elements += compared.bad_elements;
       return rejection;
@@ -108,17 +112,16 @@ std::optional<Rejection> Race::sample(Side& side, std::size_t set, bool& novel, 
     if (known != side.verified.end() && m_defences.determinism && m_case.limits.threads == 1) {
       return Rejection{Reason::nondeterministic, "the same inputs gave different bits (in a timed call)"};
     }
-    side.verified[set_of(i)] = hash;
+    side.verified[set_of(set, i)] = hash;
   }
   return std::nullopt;
 }
 
 std::optional<Rejection> Race::time_incumbent() {
-  bool novel = false;
   double cpu = 0, wall = 0;
   // The first call in a process pays for page faults and cold code; the second tells the time.
   for (int i = 0; i < 2; ++i) {
-    if (auto rejection = sample(m_incumbent, 0, novel, cpu, wall, nullptr))
+    if (auto rejection = sample(m_incumbent, 0, cpu, wall, nullptr))
       return Rejection{Reason::infra, "incumbent: " + rejection->detail};
   }
   m_call_ms = std::max(cpu, 1e-4);
@@ -133,10 +136,6 @@ void Race::choose_calls(double sample_ms) {
                                                : static_cast<std::size_t>(k_most_calls);
   m_calls = static_cast<int>(
       std::clamp(std::ceil(sample_ms / m_call_ms), 1.0, static_cast<double>(m_options.cold ? 1 : most)));
-  // A few calls more than there are places would tell repeated inputs from new ones by a small difference of
-  // large numbers (see repeats): none is repeated, or as many as are new.
-  const auto places = static_cast<int>(m_incumbent.session->output_places(m_shape));
-  if (m_calls > places && m_calls < 2 * places) m_calls = places;
 }
 
 RaceEnd Race::run(TimingEvidence& timing, CheckEvidence& check) {
@@ -146,9 +145,8 @@ RaceEnd Race::run(TimingEvidence& timing, CheckEvidence& check) {
     return end;
   }
   choose_calls(m_options.give_up_early ? m_options.first_sample_ms : m_options.sample_ms);
-  bool novel = false;
   double cpu = 0, wall = 0;
-  if (auto rejection = sample(m_candidate, 0, novel, cpu, wall, &check)) {  // warm-up, checked, not timed
+  if (auto rejection = sample(m_candidate, 0, cpu, wall, &check)) {  // warm-up, checked, not timed
     end.candidate = rejection;
     return end;
   }
@@ -178,23 +176,20 @@ RaceEnd Race::run(TimingEvidence& timing, CheckEvidence& check) {
     const bool small = m_pool.shapes()[m_shape].layout.input_pages * k_page_bytes <= k_warm_bytes;
     if (quad % k_rotate_every == k_rotate_every - 1 && small) ++m_rotation;
     const bool candidate_first = quad % 2 == 0;
-    double log_ratio[2] = {0, 0};
     for (int half = 0; half < 2; ++half) {
       // A B then B A (next quadruple: B A then A B); both sides of a half work on the same inputs.
       const std::size_t here = set % sets;
       set += static_cast<std::size_t>(m_calls);
       double candidate_cpu = 0, candidate_wall = 0, incumbent_cpu = 0, incumbent_wall = 0;
-      bool candidate_novel = false, incumbent_novel = false;
       for (int turn = 0; turn < 2; ++turn) {
         const bool candidate_turn = ((half + turn) % 2 == 0) == candidate_first;
         if (candidate_turn) {
-          if (auto rejection =
-                  sample(m_candidate, here, candidate_novel, candidate_cpu, candidate_wall, &check)) {
+          if (auto rejection = sample(m_candidate, here, candidate_cpu, candidate_wall, &check)) {
             end.candidate = rejection;
             return end;
           }
         } else if (auto rejection =
-                       sample(m_incumbent, here, incumbent_novel, incumbent_cpu, incumbent_wall,
+                       sample(m_incumbent, here, incumbent_cpu, incumbent_wall,
                               m_options.check_incumbent && quad % 4 == 0 ? &incumbent_check : nullptr)) {
           end.incumbent = rejection;
           return end;
@@ -204,13 +199,6 @@ RaceEnd Race::run(TimingEvidence& timing, CheckEvidence& check) {
       pair.candidate_wall_ms += candidate_wall / 2;
       pair.incumbent_cpu_ms += incumbent_cpu / 2;
       pair.incumbent_wall_ms += incumbent_wall / 2;
-      const double mine = wall_decides ? candidate_wall : candidate_cpu;
-      const double theirs = wall_decides ? incumbent_wall : incumbent_cpu;
-      log_ratio[half] = std::log(std::max(mine, 1e-9) / std::max(theirs, 1e-9));
-      (candidate_novel ? m_novel : m_repeated).push_back(log_ratio[half]);
-      m_by_novelty[candidate_novel ? 1 : 0][0].push_back(mine);
-      m_by_novelty[candidate_novel ? 1 : 0][1].push_back(theirs);
-      m_new_to_both += candidate_novel && incumbent_novel ? 1 : 0;
     }
     timing.samples.push_back(pair);
     ratios.push_back(std::log(std::max(wall_decides ? pair.candidate_wall_ms : pair.candidate_cpu_ms, 1e-9) /
@@ -274,51 +262,8 @@ RaceEnd Race::run(TimingEvidence& timing, CheckEvidence& check) {
       break;
   }
   end.candidate = fraud(timing);
-  if (!end.candidate) end.candidate = repeats(timing);
+  if (!end.candidate) end.candidate = remembered(timing, check);
   return end;
-}
-
-std::optional<Rejection> Race::repeats(const TimingEvidence& timing) {
-  const auto slots = static_cast<int>(m_candidate.session->output_places(m_shape));
-  if (!m_defences.novelty || !m_defences.fresh_inputs || timing.comparison != Comparison::faster ||
-      m_calls <= slots)
-    return std::nullopt;
-  const bool wall_decides = m_case.limits.threads > 1;
-  const int shared = std::exchange(m_calls, slots);
-  std::vector<double> alone[2], ratios;
-  for (std::size_t i = 0; i < k_alone_samples; ++i) {
-    double time[2] = {0, 0};
-    for (std::size_t turn = 0; turn < 2; ++turn) {
-      const std::size_t who = (i + turn) % 2;
-      bool unused = false;
-      double cpu = 0, wall = 0;
-      // A failure here tells nothing new about the candidate: its results were checked during the race.
-      if (sample(who == 0 ? m_candidate : m_incumbent, i * static_cast<std::size_t>(slots), unused, cpu, wall,
-                 nullptr))
-        break;
-      time[who] = wall_decides ? wall : cpu;
-      alone[who].push_back(time[who]);
-    }
-    ratios.push_back(std::log(std::max(time[0], 1e-9) / std::max(time[1], 1e-9)));
-  }
-  m_calls = shared;
-  // What a call on new inputs costs more than a repeated one. New inputs lie in colder caches for both sides;
-  // a result that is remembered, or left standing in the output, costs its computation more.
-  const auto extra = [&](std::size_t who, double mean) {
-    const double first = median_of(alone[who]);
-    return first - (shared * mean - slots * first) / (shared - slots);
-  };
-  const double mine = extra(0, wall_decides ? timing.latency_ms : timing.cpu_ms);
-  const double theirs = extra(1, wall_decides ? timing.incumbent_latency_ms : timing.incumbent_cpu_ms);
-  const double first = median_of(alone[0]);
-  // A small advantage may be gone by chance; a large one is not.
-  const bool gone = stats::median(ratios) > 0 && timing.log_ratio < -0.1;
-  if (!gone && !(mine > 2 * std::max(0.0, theirs) + 0.25 * first + k_request_noise_ms / slots))
-    return std::nullopt;
-  return Rejection{Reason::stale_output,
-                   fmt::format("{:.4g} ms a call on inputs it has not seen before, {:.4g} ms when it is "
-                               "called again: results are remembered",
-                               first, wall_decides ? timing.latency_ms : timing.cpu_ms)};
 }
 
 std::optional<Rejection> Race::fraud(const TimingEvidence& timing) const {
@@ -355,30 +300,6 @@ std::optional<Rejection> Race::fraud(const TimingEvidence& timing) const {
       return Rejection{Reason::clocks_disagree,
                        fmt::format("{:.3f} ms of CPU in {:.3f} ms of wall time with {} declared threads",
                                    timing.cpu_ms, timing.latency_ms, m_case.limits.threads)};
-    }
-  }
-  // Only between fresh processes: an old one has paid for the first touch of its pages, which the candidate
-  // must not be blamed for. Whoever wins is raced so (CpuBench::measure).
-  if (m_defences.novelty && timing.comparison == Comparison::faster && m_new_to_both >= 4 &&
-      m_repeated.size() >= 4) {
-    // A remembered result is slow on inputs seen for the first time. Spread by the median absolute deviation.
-    std::vector<double> spread;
-    const double centre = stats::median(m_novel);
-    for (const double x : m_novel) spread.push_back(std::fabs(x - centre));
-    const double error =
-        1.4826 * stats::median(spread) * 1.2533 / std::sqrt(static_cast<double>(m_novel.size()));
-    const double excess = centre - stats::median(m_repeated);
-    // The first touch of new pages costs the incumbent too, and of a very fast candidate the noise of a
-    // request is a multiple: a computation saved must show in time as well.
-    const auto extra = [&](std::size_t who) {
-      return stats::median(m_by_novelty[1][who]) - stats::median(m_by_novelty[0][who]);
-    };
-    const double allowed =
-        2 * std::max(0.0, extra(1)) + 0.25 * stats::median(m_by_novelty[1][0]) + k_request_noise_ms / m_calls;
-    if (excess > 0.1 + 3 * error && extra(0) > allowed) {
-      return Rejection{Reason::stale_output,
-                       fmt::format("{:.0f} % slower on inputs it has not seen before: results are remembered",
-                                   100 * (std::exp(excess) - 1))};
     }
   }
   return std::nullopt;

@@ -35,7 +35,7 @@ class Race {
   /// Hashes of verified outputs, per set; shared by the races of one process on one shape.
   using Verified = std::unordered_map<std::size_t, std::uint64_t>;
 
-  Race(const Case& c, const InputPool& pool, std::size_t shape, Session& candidate, Session& incumbent,
+  Race(const Case& c, InputPool& pool, std::size_t shape, Session& candidate, Session& incumbent,
        const CompareRules& rules, const RaceOptions& options, const Defences& defences);
   /// Fills timing and the counts of `check`.
   [[nodiscard]] RaceEnd run(TimingEvidence& timing, CheckEvidence& check);
@@ -46,19 +46,24 @@ class Race {
     Verified verified;
     std::vector<double> cpu_ms, wall_ms, hidden_ms, idle_ms;
   };
-  [[nodiscard]] std::optional<Rejection> sample(Side& side, std::size_t set, bool& novel, double& cpu_ms,
-                                                double& wall_ms, CheckEvidence* check);
+  /// Inputs, poison and caches for the next call of `session`. Returns the first slot.
+  [[nodiscard]] tl::expected<std::size_t, Rejection> make_ready(Session& session, std::size_t set,
+                                                                std::size_t used);
+  [[nodiscard]] std::optional<Rejection> sample(Side& side, std::size_t set, double& cpu_ms, double& wall_ms,
+                                                CheckEvidence* check);
   [[nodiscard]] std::optional<Rejection> time_incumbent();
   void choose_calls(double sample_ms);
   [[nodiscard]] std::optional<Rejection> fraud(const TimingEvidence& timing) const;
-  /// Short calls share a sample, and there are fewer addresses than calls: is the gain there when every call
-  /// is new?
-  [[nodiscard]] std::optional<Rejection> repeats(const TimingEvidence& timing);
+  /// Whether the candidate's gain is there on inputs that nobody has ever seen (race_fresh.cpp).
+  [[nodiscard]] std::optional<Rejection> remembered(const TimingEvidence& timing, CheckEvidence& check);
+  [[nodiscard]] std::optional<Rejection> fresh_pair(std::size_t set, CheckEvidence& check, double& log_ratio);
+  [[nodiscard]] std::size_t set_of(std::size_t set, std::size_t call) const;
+  [[nodiscard]] std::size_t slot_of(std::size_t set, std::size_t call) const;
   void warm_inputs(std::size_t set);
   void flush_caches();
 
   const Case& m_case;
-  const InputPool& m_pool;
+  InputPool& m_pool;
   std::size_t m_shape;
   Side m_candidate, m_incumbent;
   CompareRules m_rules;
@@ -67,9 +72,6 @@ class Race {
   int m_calls = 1;
   double m_call_ms = 0;  ///< of the incumbent, roughly
   std::size_t m_rotation = 0;
-  std::vector<double> m_novel, m_repeated;  ///< log ratios of single pairs
-  int m_new_to_both = 0;                    ///< single pairs whose inputs neither side had seen
-  std::vector<double> m_by_novelty[2][2];   ///< times: repeated or new inputs; candidate, incumbent
   std::vector<char> m_flush;
 };
 

@@ -72,7 +72,6 @@ tl::expected<std::unique_ptr<Session>, Rejection> Session::start(const Case& c, 
       }
     }
     session->m_slots.push_back(std::move(slots));
-    session->m_seen.emplace_back(inputs.sets.size(), false);
   }
   if (auto rejection = session->take_output_memory(std::max(size, k_page_bytes)))
     return tl::unexpected(*rejection);
@@ -231,6 +230,7 @@ std::vector<Region> Session::regions(std::size_t shape, std::size_t slot, std::s
       region.pages = argument.pages;
       region.shift = m_slots[shape][slot].shift[a];
       region.writable = argument.read_only() ? 0 : 1;
+      region.result_bytes = argument.checked() ? argument.bytes : 0;
       const std::size_t owner = argument.role == Role::workspace ? 0 : slot % m_places[shape];
       if (!argument.read_only() && owner != slot) region.alias = static_cast<std::uint32_t>(owner) + 1;
       region.offset = argument.read_only() ? inputs.sets[set].offset[a] : m_slots[shape][slot].offset[a];
@@ -380,6 +380,7 @@ tl::expected<CallTimes, Rejection> Session::call(std::size_t shape, std::size_t 
   request.slot = static_cast<std::uint32_t>(slot);
   request.calls = static_cast<std::uint32_t>(calls);
   request.slots = static_cast<std::uint32_t>(turns);
+  request.spoil = m_options.defences.poison ? 1 : 0;
   request.nonce = m_rng.next();
   CallTimes times;
   if (m_last_cpu_ns >= 0) {
@@ -490,6 +491,31 @@ std::optional<Rejection> Session::check(std::size_t shape, std::size_t slot, std
     }
   }
   return first;
+}
+
+std::optional<Rejection> Session::check_against(const Session& other, std::size_t shape, std::size_t slot,
+                                                const CompareRules& rules, CheckEvidence& evidence) const {
+  CompareRules both = rules;
+  both.tolerance.absolute *= 2;
+  both.tolerance.relative *= 2;
+  both.budget *= 2;
+  const ShapeInputs& inputs = m_pool->shapes()[shape];
+  for (std::size_t a = 0; a < inputs.layout.arguments.size(); ++a) {
+    const auto& argument = inputs.layout.arguments[a];
+    if (!argument.checked()) continue;
+    const std::vector<double> want = other.read_output(shape, slot, a);
+    const Difference d =
+        compare(place(shape, slot, a), argument.dtype, want,
+                argument.extent.empty() ? 1 : argument.extent.back(), both, m_slots[shape][slot].poison_seed);
+    ++evidence.executed;
+    evidence.bad_elements += d.bad;
+    if (d.reason == Reason::none) continue;
+    return Rejection{d.reason,
+                     fmt::format("{}: {} of {} elements are wrong, first [{}] = {:.6g} instead of {:.6g}",
+                                 std::get<Buffer>(m_case->arguments[a]).name, d.bad, want.size(), d.first_bad,
+                                 d.got, d.want)};
+  }
+  return std::nullopt;
 }
 
 std::uint64_t Session::output_hash(std::size_t shape, std::size_t slot) const {

@@ -92,9 +92,11 @@ class Session {
                                                const CompareRules& rules, CheckEvidence& evidence);
   /// 64-bit hash of the checked buffers: same input, same bits.
   [[nodiscard]] std::uint64_t output_hash(std::size_t shape, std::size_t slot) const;
-  /// Whether the process has worked on this set before.
-  [[nodiscard]] bool seen(std::size_t shape, std::size_t set) const { return m_seen[shape][set]; }
-  void mark_seen(std::size_t shape, std::size_t set) { m_seen[shape][set] = true; }
+  /// Compares the checked buffers of a slot with those of `other`, which had the same inputs and is trusted
+  /// to be right: both may be off by the tolerance.
+  [[nodiscard]] std::optional<Rejection> check_against(const Session& other, std::size_t shape,
+                                                       std::size_t slot, const CompareRules& rules,
+                                                       CheckEvidence& evidence) const;
   /// Copies a checked buffer as float64 (references compiled apart).
   [[nodiscard]] std::vector<double> read_output(std::size_t shape, std::size_t slot,
                                                 std::size_t argument) const;
@@ -134,7 +136,6 @@ class Session {
   std::optional<os::RunDelay> m_run_delay;
   std::vector<std::vector<SlotState>> m_slots;
   std::vector<std::size_t> m_places;
-  std::vector<std::vector<bool>> m_seen;
   Rng m_rng{0};
   double m_empty_cpu_ms = 0, m_empty_wall_ms = 0;
   std::int64_t m_last_cpu_ns = -1;

@@ -87,7 +87,9 @@ Result<Exit> run(Context& context) {
   TS_ASSIGN(tune::Journal journal, tune::Journal::create(folder, header));
   StopOnSignal stop;
   TS_ASSIGN(const auto bench, bench::make_bench(c, bench_options(header, folder, stop.flag())));
-  TS_ASSIGN(const bench::Opening opening, bench->open());
+  auto opened = bench->open();
+  if (!opened) return tl::unexpected<Error>(stop.explain(std::move(opened.error()), "opening"));
+  const bench::Opening& opening = *opened;
   TS_ASSIGN(const std::string identity, bench->identity(candidate));
   const json::object config = c.space.to_json(candidate.config);
   TS_ASSIGN(const std::int64_t id, journal.propose(1, config, candidate.diff, identity));

@@ -42,6 +42,7 @@ Result<Exit> run(Context& context) {
   options.stop = stop.flag();
   TS_ASSIGN(const auto one, bench::make_bench(c, options));
   const auto opening = one->open();
+  if (!opening && stop.stopped()) return tl::unexpected<Error>(stop.explain(opening.error(), "checking"));
   if (!opening) {
     // The lint's refusal is this verb's answer, not an accident on the way to it.
     if (opening.error().code != ErrorCode::invalid) return tl::unexpected<Error>(opening.error());

@@ -159,8 +159,8 @@ Result<Exit> run(Context& context) {
   options.stop = stop.flag();
   TS_ASSIGN(const auto bench, bench::make_bench(c, options));
   const auto opening = bench->open();
-  if (!opening && opening.error().code == ErrorCode::interrupted)
-    return tl::unexpected<Error>(opening.error());
+  if (!opening && stop.stopped())
+    return tl::unexpected<Error>(stop.explain(opening.error(), "opening a tiny case"));
   report.check("lint and canaries of a tiny case", opening.has_value(),
                opening ? opening->toolchain : opening.error().line());
   if (!opening) return report.end();

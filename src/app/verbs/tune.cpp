@@ -128,11 +128,7 @@ Result<Exit> run(Context& context) {
   auto ended = loop.run();
   view.finish();
   if (!ended) {
-    Error error = std::move(ended.error());
-    // Whatever the bench calls it when it is told to stop while opening: a person stopped it.
-    // A full disk or a conflict stays what it is.
-    const bool by_stop = error.code == ErrorCode::infra || error.code == ErrorCode::invalid;
-    if (stop.stopped() && by_stop) error = Error{ErrorCode::interrupted, "stopped while opening", "", {}};
+    Error error = stop.explain(std::move(ended.error()), "opening");
     if (error.mend.empty())
       error.mend = fmt::format("everything measured is kept: tunesmith tune --resume {}", header.run);
     return tl::unexpected<Error>(std::move(error));

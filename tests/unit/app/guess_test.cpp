@@ -40,6 +40,19 @@ TEST(GuessKernelTest, ReadsSidesFromSubscriptsAndLoops) {
   EXPECT_EQ(kernel.parameters[0].fallback, "8");
 }
 
+TEST(GuessKernelTest, AMacroOfOneIsASizeUnlessTheSourceAsksWhetherItIsSet) {
+  const GuessedKernel kernel = guess(
+      "#ifndef STEP\n#define STEP 1\n#endif\n#ifndef PACK\n#define PACK 1\n#endif\n#ifndef ALIGNED\n#define "
+      "ALIGNED 1\n#endif\n"
+      "void f(int n, const double* x, double* y) {\n#if PACK\n#endif\n  if (ALIGNED) n += 0;\n"
+      "  for (int i = 0; i < n; i += STEP) y[i] = x[i]; }",
+      "k.c");
+  ASSERT_EQ(kernel.parameters.size(), 3U);
+  EXPECT_FALSE(kernel.parameters[0].is_switch);
+  EXPECT_TRUE(kernel.parameters[1].is_switch);
+  EXPECT_TRUE(kernel.parameters[2].is_switch);
+}
+
 TEST(GuessKernelTest, BlockedLoopsLeadToTheirDimension) {
   const GuessedKernel kernel = guess(
       "void f(int n, const double* x, double* y) { for (int b = 0; b < n; b += 8)"

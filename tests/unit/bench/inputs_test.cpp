@@ -235,6 +235,36 @@ TEST(InputsTest, InputsEndAtThePageEndAndTheirFileCannotBeWritten) {
   EXPECT_LT(pwrite(pool->read_only_fd(), &byte, 1, 0), 0);
 }
 
+TEST(InputsTest, RearrangingMakesNewContentOfTheSameValuesAndCanBeUndone) {
+  TinyCase tiny;
+  const Case c = tiny.load();
+  auto pool = InputPool::make(c, c.shapes, 5, 2);
+  ASSERT_TRUE(pool);
+  const auto content = [&](std::size_t set) {
+    std::vector<double> values;
+    const auto& argument = pool->shapes()[0].layout.arguments[0];
+    for (std::uint64_t i = 0; i < argument.elements; ++i)
+      values.push_back(read_element(pool->input(0, set, 0), argument.dtype, i));
+    return values;
+  };
+  const std::vector<double> first = content(0), other = content(1);
+  std::set<std::vector<double>> seen = {first};
+  std::vector<double> sorted = first;
+  std::sort(sorted.begin(), sorted.end());
+  for (int i = 0; i < 5; ++i) {
+    pool->rearrange(0, 0);
+    std::vector<double> now = content(0);
+    seen.insert(now);
+    std::sort(now.begin(), now.end());
+    EXPECT_EQ(now, sorted);
+  }
+  EXPECT_GE(seen.size(), 5U);  // a turn may come back to where it was, hardly ever
+  EXPECT_EQ(content(1), other);
+  pool->restore(0);
+  EXPECT_EQ(content(0), first);
+  EXPECT_EQ(content(1), other);
+}
+
 TEST(InputsTest, WideningKeepsTheValues) {
   TinyCase tiny;
   tiny.write("reference.cpp", "");

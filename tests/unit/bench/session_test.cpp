@@ -319,13 +319,46 @@ TEST_F(SessionTest, ThreadsAndProcessesAreRefusedToASingleThreadedKernel) {
   EXPECT_FATE(fate("multiply(a, b, c, m, n, k); c[0] = fork() < 0 ? c[0] : 1e9f;"), Reason::none, "");
 }
 
-TEST_F(SessionTest, ANewlySeenSetIsRemembered) {
-  const auto session = start("multiply(a, b, c, m, n, k);");
-  ASSERT_TRUE(session);
-  EXPECT_FALSE(session->seen(0, 2));
-  session->mark_seen(0, 2);
-  EXPECT_TRUE(session->seen(0, 2));
-  EXPECT_FALSE(session->seen(0, 1));
+TEST_F(SessionTest, AResultLeftStandingBySeveralCallsOfOneSampleHasToBeWrittenAgain) {
+  // The second call of a sample finds its result in place and returns at once.
+  const auto lazy = start("static int last; if (last == m) return; last = m; multiply(a, b, c, m, n, k);");
+  ASSERT_TRUE(lazy);
+  ASSERT_FALSE(lazy->prepare(0, 0, 0));
+  ASSERT_TRUE(lazy->call(0, 0, 2));
+  CheckEvidence evidence;
+  CompareRules rules;
+  rules.tolerance = m_case->tolerance;
+  const auto rejection = lazy->check(0, 0, 0, rules, evidence);
+  ASSERT_TRUE(rejection);
+  EXPECT_EQ(rejection->reason, Reason::stale_output);
+  EXPECT_GE(evidence.bad_elements, 1);
+
+  const auto honest = start("multiply(a, b, c, m, n, k);");
+  ASSERT_TRUE(honest);
+  ASSERT_FALSE(honest->prepare(0, 0, 0));
+  ASSERT_TRUE(honest->call(0, 0, 5));
+  EXPECT_FALSE(honest->check(0, 0, 0, rules, evidence));
+}
+
+TEST_F(SessionTest, ComparesTheResultsOfTwoWorkersOnInputsWithoutAReference) {
+  const auto right = start("multiply(a, b, c, m, n, k);");
+  const auto same = start("multiply(a, b, c, m, n, k);");
+  const auto wrong = start("multiply(a, b, c, m, n, k); c[7] += 0.5f;");
+  ASSERT_TRUE(right && same && wrong);
+  m_pool->rearrange(0, 1);
+  for (Session* session : {right.get(), same.get(), wrong.get()}) {
+    ASSERT_FALSE(session->prepare(0, 1, 1));
+    ASSERT_TRUE(session->call(0, 1, 1));
+  }
+  CompareRules rules;
+  rules.tolerance = m_case->tolerance;
+  CheckEvidence evidence;
+  EXPECT_FALSE(same->check_against(*right, 0, 1, rules, evidence));
+  EXPECT_TRUE(same->check(0, 1, 1, rules, evidence)) << "the reference still held after rearranging";
+  const auto rejection = wrong->check_against(*right, 0, 1, rules, evidence);
+  ASSERT_TRUE(rejection);
+  EXPECT_EQ(rejection->reason, Reason::wrong_result);
+  EXPECT_NE(rejection->detail.find("first [7]"), std::string::npos) << rejection->detail;
 }
 
 }  // namespace
