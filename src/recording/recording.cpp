@@ -2,31 +2,32 @@
 
 #include <algorithm>
 #include <array>
+#include <cmath>
 #include <utility>
 
 namespace tunesmith::recording {
 
 namespace {
 
-constexpr std::array<std::pair<Status, const char*>, 7> k_statuses = {{
-    {Status::ok, "ok"},
-    {Status::compile_failed, "compile_failed"},
-    {Status::runtime_failed, "runtime_failed"},
-    {Status::wrong_result, "wrong_result"},
-    {Status::timed_out, "timed_out"},
-    {Status::refused, "refused"},
-    {Status::no_time, "no_time"},
+constexpr std::array<std::pair<Outcome, const char*>, 7> k_statuses = {{
+    {Outcome::ok, "ok"},
+    {Outcome::compile_failed, "compile_failed"},
+    {Outcome::runtime_failed, "runtime_failed"},
+    {Outcome::wrong_result, "wrong_result"},
+    {Outcome::timed_out, "timed_out"},
+    {Outcome::refused, "refused"},
+    {Outcome::no_time, "no_time"},
 }};
 
 }  // namespace
 
-const char* name_of(Status status) {
+const char* name_of(Outcome status) {
   for (const auto& [value, name] : k_statuses)
     if (value == status) return name;
   return "";
 }
 
-std::optional<Status> status_from_name(std::string_view name) {
+std::optional<Outcome> status_from_name(std::string_view name) {
   for (const auto& [value, text] : k_statuses)
     if (name == text) return value;
   return std::nullopt;
@@ -53,10 +54,10 @@ std::optional<double> Recording::best() const {
 
 double Recording::cost_of(const Entry& entry) const {
   if (!entry.ok()) return k_nan;
-  if (!maximise) return entry.value;
-  const bool positive =
-      std::all_of(entries.begin(), entries.end(), [](const Entry& e) { return !e.ok() || e.value > 0; });
-  return positive ? 1 / entry.value : -entry.value;
+  if (lowest > 0) return maximise ? 1 / entry.value : entry.value;
+  const double range = highest - lowest;
+  const double place = range > 0 ? (entry.value - lowest) / range : 0;
+  return std::exp(maximise ? -place : place);
 }
 
 std::size_t Recording::failures() const {

@@ -18,7 +18,7 @@
 namespace tunesmith::recording {
 
 /// What came of one configuration.
-enum class Status {
+enum class Outcome {
   ok,              ///< built, ran, right, and timed
   compile_failed,  ///< the compiler or linker refused it
   runtime_failed,  ///< it could not be launched, or it crashed
@@ -27,14 +27,14 @@ enum class Status {
   refused,         ///< the tool or device refused it before anything was built
   no_time,         ///< said to be fine, but its time is NaN, zero, negative or missing
 };
-[[nodiscard]] const char* name_of(Status status);  ///< "compile_failed"
-[[nodiscard]] std::optional<Status> status_from_name(std::string_view name);
+[[nodiscard]] const char* name_of(Outcome status);  ///< "compile_failed"
+[[nodiscard]] std::optional<Outcome> status_from_name(std::string_view name);
 
 constexpr double k_nan = std::numeric_limits<double>::quiet_NaN();
 
 struct Entry {
   space::Config config;
-  Status status = Status::no_time;
+  Outcome status = Outcome::no_time;
   double time_ms = k_nan;  ///< finite and above zero when ok, NaN otherwise
   /// What the recording optimises: time_ms unless Recording::objective says otherwise. Finite when ok, NaN
   /// otherwise.
@@ -43,7 +43,7 @@ struct Entry {
   double compile_ms = 0, verify_ms = 0, bench_ms = 0;  ///< 0 when not recorded
   std::string reason;                                  ///< one printable line; may be empty
 
-  [[nodiscard]] bool ok() const { return status == Status::ok; }
+  [[nodiscard]] bool ok() const { return status == Outcome::ok; }
   /// What this evaluation cost when it was recorded.
   [[nodiscard]] double cost_ms() const { return compile_ms + verify_ms + bench_ms; }
 };
@@ -61,7 +61,8 @@ struct Recording {
   space::Space space;
   std::vector<Entry> entries;      ///< one per configuration, in the space's order: entries[i] is space.at(i)
   std::vector<std::string> notes;  ///< for people: torn records, duplicates, points outside the constraints
-  std::optional<space::Config> baseline;  ///< of our own recordings: what all others were paired with
+  double lowest = k_nan, highest = k_nan;  ///< of the values of all that is ok
+  std::optional<space::Config> baseline;   ///< of our own recordings: what all others were paired with
 
   /// nullptr when the configuration is not legal.
   [[nodiscard]] const Entry* find(const space::Config& config) const;
@@ -69,8 +70,9 @@ struct Recording {
   [[nodiscard]] const Entry* best_entry() const;
   /// Its value.
   [[nodiscard]] std::optional<double> best() const;
-  /// `value` as a cost: lower is better whichever way the objective goes (its reciprocal when it is to be
-  /// maximised, or its negative when any value is not above zero). NaN for a failure.
+  /// `value` as a cost above 0, so that logarithms and ratios of it make sense: lower is better whichever way
+  /// the objective goes. The value itself, its reciprocal when it is to be maximised, and where any value is
+  /// not above 0, exp of its place between the extremes. NaN for a failure.
   [[nodiscard]] double cost_of(const Entry& entry) const;
   [[nodiscard]] std::size_t failures() const;
 };

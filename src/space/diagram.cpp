@@ -248,17 +248,7 @@ class DiagramBuilder {
     print.add(level);
     for (const Id edge : edges) print.add(edge);
     if (const Id known = m_unique.find(print); known != FingerprintMap::k_none) return known;
-    LevelledDiagram& d = m_diagram;
-    const Id id = static_cast<Id>(d.m_first.size());
-    d.m_first.push_back(d.m_children.size());
-    d.m_levels.push_back(static_cast<std::uint32_t>(level));
-    std::uint64_t total = 0;
-    for (const Id edge : edges) {
-      d.m_children.push_back(edge);
-      d.m_before.push_back(total);
-      total = add_saturating(total, d.m_counts[edge]);
-    }
-    d.m_counts.push_back(total);
+    const Id id = m_diagram.append(level, edges);
     m_unique.insert(print, id);
     return id;
   }
@@ -287,6 +277,63 @@ LevelledDiagram::Built LevelledDiagram::build(const std::vector<std::vector<Cell
                                               const std::vector<Parameter>& parameters, std::uint64_t limit) {
   *this = LevelledDiagram();
   return DiagramBuilder(*this, cells, parameters, limit).run(constraints);
+}
+
+/// From the leaves up: a run of points that share a prefix is one node, and equal edges make one node.
+class PointBuilder {
+ public:
+  using Id = LevelledDiagram::Id;
+  PointBuilder(LevelledDiagram& diagram, std::span<const Config> points)
+      : m_diagram(diagram), m_points(points) {}
+
+  Id node(std::size_t level, std::size_t begin, std::size_t end) {
+    std::vector<Id> edges(m_diagram.m_widths[level], LevelledDiagram::k_dead);
+    Fingerprint print;
+    print.add(level);
+    for (std::size_t at = begin; at < end;) {
+      const std::uint32_t value = m_points[at].at[level];
+      std::size_t next = at + 1;
+      while (next < end && m_points[next].at[level] == value) ++next;
+      edges[value] = level + 1 == m_diagram.levels() ? LevelledDiagram::k_end : node(level + 1, at, next);
+      print.add(value);
+      print.add(edges[value]);
+      at = next;
+    }
+    if (const Id known = m_unique.find(print); known != FingerprintMap::k_none) return known;
+    const Id id = m_diagram.append(level, edges);
+    m_unique.insert(print, id);
+    return id;
+  }
+
+ private:
+  LevelledDiagram& m_diagram;
+  std::span<const Config> m_points;
+  FingerprintMap m_unique;
+};
+
+void LevelledDiagram::build_points(const std::vector<std::uint32_t>& widths, std::span<const Config> points) {
+  *this = LevelledDiagram();
+  m_widths = widths;
+  const auto depth = static_cast<std::uint32_t>(widths.size());
+  m_first = {0, 0};
+  m_levels = {depth, depth};
+  m_counts = {0, 1};
+  m_root = widths.empty() ? k_end : PointBuilder(*this, points).node(0, 0, points.size());
+  finish();
+}
+
+LevelledDiagram::Id LevelledDiagram::append(std::size_t level, std::span<const Id> edges) {
+  const Id id = static_cast<Id>(m_first.size());
+  m_first.push_back(m_children.size());
+  m_levels.push_back(static_cast<std::uint32_t>(level));
+  std::uint64_t total = 0;
+  for (const Id edge : edges) {
+    m_children.push_back(edge);
+    m_before.push_back(total);
+    total = add_saturating(total, m_counts[edge]);
+  }
+  m_counts.push_back(total);
+  return id;
 }
 
 bool LevelledDiagram::saturated() const { return m_counts[m_root] == k_most; }

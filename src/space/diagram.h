@@ -27,6 +27,9 @@ class LevelledDiagram {
   Built build(const std::vector<std::vector<Cell>>& cells, std::span<const Expression> constraints,
               const std::vector<Parameter>& parameters, std::uint64_t limit);
 
+  /// The sub-spaces of exactly these points: sorted, each once, at least one, all of them within `widths`.
+  void build_points(const std::vector<std::uint32_t>& widths, std::span<const Config> points);
+
   [[nodiscard]] Id root() const { return m_root; }
   [[nodiscard]] std::size_t levels() const { return m_widths.size(); }
   [[nodiscard]] std::uint32_t width(std::size_t level) const { return m_widths[level]; }
@@ -46,6 +49,9 @@ class LevelledDiagram {
 
  private:
   friend class DiagramBuilder;
+  friend class PointBuilder;
+  /// A new node with these edges.
+  Id append(std::size_t level, std::span<const Id> edges);
   void finish();
 
   Id m_root = k_dead;

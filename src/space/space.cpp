@@ -183,6 +183,22 @@ Result<Space> Space::create(std::vector<Parameter> parameters, std::vector<Const
   return space;
 }
 
+Result<Space> Space::only(std::vector<Config> points) const {
+  if (points.empty()) return fail(ErrorCode::invalid, "a space needs at least one configuration", "");
+  for (const Config& point : points)
+    if (!legal(point)) return fail(ErrorCode::invalid, "a configuration is not legal in this space", "");
+  std::sort(points.begin(), points.end());
+  points.erase(std::unique(points.begin(), points.end()), points.end());
+  Space space = *this;
+  auto diagram = std::make_shared<Diagram>(*m_diagram);
+  std::vector<std::uint32_t> widths;
+  for (const Parameter& parameter : m_parameters)
+    widths.push_back(static_cast<std::uint32_t>(parameter.values.size()));
+  diagram->levels.build_points(widths, points);
+  space.m_diagram = std::move(diagram);
+  return space;
+}
+
 const std::vector<Parameter>& Space::parameters() const { return m_parameters; }
 const std::vector<Space::Constraint>& Space::constraints() const { return m_constraints; }
 const std::string& Space::note() const { return m_diagram->note; }
@@ -280,6 +296,7 @@ std::optional<std::string> Space::broken(const Config& config) const {
                      : fmt::format("\"{}\" cannot be evaluated{}: {}", constraint.text(), where,
                                    fault_text(fault.fault));
   }
+  if (!legal(config)) return "it is not among the points that the space holds";
   return std::nullopt;
 }
 

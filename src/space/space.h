@@ -50,6 +50,9 @@ class Space {
   [[nodiscard]] static Result<Space> create(std::vector<Parameter> parameters,
                                             std::vector<Constraint> constraints,
                                             std::uint64_t limit = k_default_limit);
+  /// This space with none but the given points: of a recording that holds a part of its space. They need not
+  /// be sorted; one that is not legal here is an error. The constraints stay, for words in errors.
+  [[nodiscard]] Result<Space> only(std::vector<Config> points) const;
   /// A configuration for which a constraint cannot be evaluated (division by zero, overflow) is illegal; this
   /// tells of the first such constraint and configuration, for a person to judge. Empty when there was none.
   [[nodiscard]] const std::string& note() const;
