@@ -82,10 +82,10 @@ Result<Exit> run(Context& context) {
   plan.trust_self_reported = arguments.has("--trust-self-reported");
   TS_ASSIGN(tune::RunHeader header, make_header(rules, arguments, plan));
   const std::string root = tune::runs_root();
+  const StopOnSignal stop;  // from before there is anything to leave behind
   TS_ASSIGN(const std::string folder, tune::new_run_folder(root, c.name));
   header.run = base_name(folder);
   TS_ASSIGN(tune::Journal journal, tune::Journal::create(folder, header));
-  StopOnSignal stop;
   TS_ASSIGN(const auto bench, bench::make_bench(c, bench_options(header, folder, stop.flag())));
   auto opened = bench->open();
   if (!opened) return tl::unexpected<Error>(stop.explain(std::move(opened.error()), "opening"));
