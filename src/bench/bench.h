@@ -29,6 +29,8 @@ struct BenchOptions {
   bool trust_self_reported = false;
   const std::atomic<bool>* stop =
       nullptr;  ///< set by Ctrl-C; long work returns early with ErrorCode::interrupted
+  /// Backend replay adds to it what each evaluation cost when it was recorded; nullptr: nothing is charged.
+  std::atomic<std::int64_t>* simulated_ns = nullptr;
   /// Defence names switched off: only tests/cheats and `selftest` set it, and the result says so.
   std::vector<std::string> defences_off;
 };

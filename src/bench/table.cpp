@@ -4,6 +4,7 @@
 #include "bench/bench.h"
 #include "bench/command_bench.h"
 #include "bench/cpu_bench.h"
+#include "bench/replay_bench.h"
 
 namespace tunesmith::bench {
 
@@ -11,6 +12,8 @@ const std::vector<BackendInfo>& backend_table() {
   static const std::vector<BackendInfo> table = {
       {"cpu", "C and C++ kernels, compiled and timed on this machine's CPU", make_cpu_bench},
       {"command", "your own build and run lines: any language, any build system", make_command_bench},
+      {"replay", "a recorded space: what was measured once is what a candidate gets, without the device",
+       make_replay_bench},
   };
   return table;
 }

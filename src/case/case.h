@@ -3,12 +3,14 @@
 
 #include <cstdint>
 #include <map>
+#include <memory>
 #include <optional>
 #include <string>
 #include <variant>
 #include <vector>
 
 #include "base/json.h"
+#include "recording/recording.h"
 #include "space/expression.h"
 #include "space/space.h"
 
@@ -115,7 +117,7 @@ struct Case {
   std::string description;
   std::string file;             ///< absolute path of the case file
   std::string text_sha256;      ///< of the file's bytes: recorded at the run's start
-  std::string backend = "cpu";  ///< "cpu", "command"; later ones add themselves
+  std::string backend = "cpu";  ///< "cpu", "command", "replay"; later ones add themselves
   std::string dtype;            ///< for the result JSON, e.g. "f32"
   SourceSet source;
   std::vector<std::string> flags;  ///< compiler flags for candidate and baseline alike
@@ -131,12 +133,16 @@ struct Case {
   CaseLimits limits;
   ClockMode clock = ClockMode::warm;
   std::optional<CommandLines> command;
+  /// Backend "replay": what was measured once. The space is the recorded one, and the only part of it that a
+  /// strategy sees.
+  std::shared_ptr<const recording::Recording> recording;
   std::optional<Node> objective;  ///< the case's own "objective", read by judge/
   std::optional<Node> gate;       ///< the case's own "gate", read by judge/
 };
 
 /// Reads and checks a case file. A bare name ("cpu-gemm-skinny") is looked up in cases/ beside the program
-/// and the data folder.
+/// and the data folder. A recorded space is a case as well, and so is a T1 file that names one (backend
+/// "replay").
 [[nodiscard]] Result<Case> load_case(const std::string& path_or_name);
 
 /// Bytes, elements and scalars of a shape.

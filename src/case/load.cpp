@@ -33,7 +33,7 @@ Result<std::string> read_name(const Node& root) {
 
 Status read_backend(const Node& root, const Context& context, Case& c) {
   if (const auto backend = root.find("backend")) {
-    TS_ASSIGN(c.backend, reader::word_of(*backend, {"cpu", "command"}));
+    TS_ASSIGN(c.backend, reader::word_of(*backend, {"cpu", "command", "replay"}));
   }
   const auto source = root.find("source");
   const auto command = root.find("command");
@@ -75,6 +75,17 @@ Result<Case> read_case(const Node& root, const std::string& path) {
   c.file = path;
   c.text_sha256 = sha256_hex(root.text());
   const Context context{parent_folder(path)};
+  if (const auto backend = root.find("backend");
+      backend && backend->is_string() && backend->value() == "replay") {
+    TS_TRY(root.only_keys({"$schema", "name", "description", "backend", "dtype", "recording", "space",
+                           "baseline", "objective", "gate"}));
+    TS_ASSIGN(c.name, read_name(root));
+    TS_ASSIGN(c.description, root.string_or("description", ""));
+    TS_TRY(reader::read_replay(root, context, c));
+    c.objective = root.find("objective");
+    c.gate = root.find("gate");
+    return c;
+  }
   TS_TRY(
       root.only_keys({"$schema",   "name",      "description", "backend",     "dtype",           "source",
                       "command",   "flags",     "dimensions",  "shapes",      "held_out_shapes", "arguments",
@@ -115,6 +126,8 @@ Result<Case> read_case(const Node& root, const std::string& path) {
 
 Result<Case> load_case(const std::string& path_or_name) {
   TS_ASSIGN(const std::string path, find_case_file(path_or_name));
+  if (!path.ends_with(".json") || recording::is_recording(path) || recording::is_t1(path))
+    return reader::case_of_recording(path);
   TS_ASSIGN(const Node root, Node::read(path));
   if (!root.is_object()) return root.error("a case file holds one JSON object");
   return read_case(root, path);

@@ -39,6 +39,11 @@ enum class SourceUse {
 /// Evaluates every extent, scalar and formula at every shape, and sums up the memory.
 [[nodiscard]] Status check_amounts(const Node& root, const Case& c);
 
+/// The case of backend "replay": name, recording, optional T1 description, optional baseline.
+[[nodiscard]] Status read_replay(const Node& root, const Context& context, Case& c);
+/// A recording, or a T1 file that names one, taken as a case by itself.
+[[nodiscard]] Result<Case> case_of_recording(const std::string& path);
+
 [[nodiscard]] Status read_space(const Node& root, Case& c);
 [[nodiscard]] Status read_reference(const Node& root, const Context& context, Case& c);
 [[nodiscard]] Status read_baseline(const Node& root, const Context& context, Case& c);

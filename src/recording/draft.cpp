@@ -136,6 +136,7 @@ class Finisher {
   Result<Recording> assemble(const space::Space& whole) {
     Recording recording;
     recording.file = m_path;
+    recording.files = std::move(m_draft.files);
     recording.name = base_name(m_path);
     for (const char* ending : {".gz", ".csv", ".json", ".jsonl"})
       if (recording.name.ends_with(ending))

@@ -20,6 +20,7 @@ struct Record {
 struct Draft {
   std::string kernel, device, objective = "time";
   std::string format;
+  std::vector<std::string> files;
   bool maximise = false;
   std::vector<space::Parameter> parameters;  ///< without values: those that the records have
   bool declared = false;                     ///< the parameters list their values

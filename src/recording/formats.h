@@ -42,12 +42,7 @@ struct Format {
 [[nodiscard]] const Format& t4_format();
 [[nodiscard]] const Format& ktt_format();
 
-/// T1, the community's description of a tuning problem: what may vary, without any result.
-struct Problem {
-  std::string name, kernel, device;
-  space::Space space;
-};
+/// T1 says what may vary and holds no result (recording.h reads it).
 [[nodiscard]] bool is_t1(const Outline& outline);
-[[nodiscard]] Result<Problem> read_t1(const std::string& path);
 
 }  // namespace tunesmith::recording

@@ -96,17 +96,81 @@ const std::vector<Format>& format_table() {
   return table;
 }
 
-Result<Recording> read_recording(const std::string& path) {
-  TS_ASSIGN(const Source source, open_source(path));
+namespace {
+
+Result<Draft> read_draft(const Source& source) {
   const Outline outline = outline_of(source.text);
   for (const Format& format : format_table()) {
     if (!format.fits(source, outline)) continue;
     TS_ASSIGN(Draft draft, format.read(source, outline));
     draft.format = format.name;
+    if (draft.files.empty()) draft.files.push_back(source.path);
     if (!source.fault.empty()) draft.notes.insert(draft.notes.begin(), source.fault);
-    return finish(std::move(draft), source.path);
+    return draft;
   }
   return refuse(source, outline);
+}
+
+/// The records' values in the order of the described parameters.
+Status describe(Draft& draft, const Problem& problem, const std::string& t1_path) {
+  std::vector<std::size_t> from;
+  for (const space::Parameter& parameter : problem.space.parameters()) {
+    const auto at = std::find_if(draft.parameters.begin(), draft.parameters.end(),
+                                 [&](const space::Parameter& p) { return p.name == parameter.name; });
+    if (at == draft.parameters.end()) {
+      return fail(ErrorCode::invalid, fmt::format("the recording has no parameter {}", parameter.name),
+                  "name the recording that belongs to this description", Place{t1_path, 0, 0, {}});
+    }
+    from.push_back(static_cast<std::size_t>(at - draft.parameters.begin()));
+  }
+  if (from.size() != draft.parameters.size()) {
+    return fail(ErrorCode::invalid,
+                fmt::format("the recording has {} parameters and the description {}", draft.parameters.size(),
+                            from.size()),
+                "name the recording that belongs to this description", Place{t1_path, 0, 0, {}});
+  }
+  for (Record& record : draft.records) {
+    std::vector<space::Value> values;
+    for (const std::size_t at : from) values.push_back(std::move(record.values[at]));
+    record.values = std::move(values);
+  }
+  draft.parameters = problem.space.parameters();
+  draft.constraints = problem.space.constraints();
+  draft.declared = true;
+  draft.baseline.reset();
+  if (draft.kernel.empty()) draft.kernel = problem.kernel;
+  if (draft.device.empty()) draft.device = problem.device;
+  draft.files.push_back(t1_path);
+  return {};
+}
+
+}  // namespace
+
+Result<Recording> read_recording(const std::string& path) {
+  TS_ASSIGN(const Source source, open_source(path));
+  TS_ASSIGN(Draft draft, read_draft(source));
+  return finish(std::move(draft), source.path);
+}
+
+Result<Recording> read_recording(const std::string& path, const std::string& t1_path) {
+  TS_ASSIGN(const Problem problem, read_t1(t1_path));
+  TS_ASSIGN(const Source source, open_source(path));
+  TS_ASSIGN(Draft draft, read_draft(source));
+  TS_TRY(describe(draft, problem, absolute_path(t1_path)));
+  return finish(std::move(draft), source.path);
+}
+
+bool is_recording(const std::string& path) {
+  const auto source = open_source(path);
+  if (!source) return false;
+  const Outline outline = outline_of(source->text);
+  return std::any_of(format_table().begin(), format_table().end(),
+                     [&](const Format& format) { return format.fits(*source, outline); });
+}
+
+bool is_t1(const std::string& path) {
+  const auto source = open_source(path);
+  return source && is_t1(outline_of(source->text));
 }
 
 }  // namespace tunesmith::recording

@@ -105,6 +105,7 @@ Record record_of(const std::vector<std::string_view>& fields, const Columns& col
 }
 
 Status read_table(const Source& table, Draft& draft) {
+  draft.files.push_back(table.path);
   const auto lines = split_lines(table.text);
   TS_ASSIGN(const Columns columns, columns_of(lines.front(), draft, table.path));
   for (std::size_t i = 1; i < lines.size(); ++i) {
@@ -124,6 +125,7 @@ Status read_table(const Source& table, Draft& draft) {
 }
 
 Status read_description(const std::string& path, Draft& draft) {
+  draft.files.push_back(path);
   TS_ASSIGN(const Node root, Node::read(path));
   TS_ASSIGN(draft.kernel, root.string_or("kernel", ""));
   TS_ASSIGN(draft.device, root.string_or("device", ""));

@@ -37,6 +37,14 @@ std::string as_json(std::string_view text) {
   return out;
 }
 
+/// Written with or without its ending, and seen from the folder of the description.
+std::string beside(const std::string& t1_path, const std::string& input) {
+  const std::string path = input.starts_with('/') ? input : parent_folder(t1_path) + "/" + input;
+  for (const char* ending : {"", ".json", ".json.gz"})
+    if (exists(path + ending) && !is_folder(path + ending)) return path + ending;
+  return path;
+}
+
 Result<std::vector<space::Value>> read_values(const Node& node) {
   std::vector<space::Value> values;
   json::value list = node.value();
@@ -61,6 +69,8 @@ bool is_t1(const Outline& outline) { return outline.find("ConfigurationSpace") !
 
 Result<Problem> read_t1(const std::string& path) {
   TS_ASSIGN(Source source, open_source(path));
+  if (!source.fault.empty())
+    return fail(ErrorCode::unreadable, source.fault, "restore the file", Place{source.path, 0, 0, {}});
   TS_ASSIGN(const Node root, Node::parse(std::move(source.text), source.path));
   TS_ASSIGN(const Node declared, root.get("ConfigurationSpace"));
   TS_ASSIGN(const Node list, declared.get("TuningParameters"));
@@ -90,6 +100,8 @@ Result<Problem> read_t1(const std::string& path) {
       problem.name.resize(problem.name.size() - std::string_view(ending).size());
   if (const auto kernel = root.find("KernelSpecification"); kernel && kernel->is_object()) {
     TS_ASSIGN(problem.kernel, kernel->string_or("KernelName", ""));
+    TS_ASSIGN(const std::string input, kernel->string_or("SimulationInput", ""));
+    if (!input.empty()) problem.recording = beside(source.path, input);
     if (const auto device = kernel->find("Device"); device && device->is_object()) {
       TS_ASSIGN(problem.device, device->string_or("Name", ""));
     }

@@ -49,11 +49,12 @@ struct Entry {
 };
 
 struct Recording {
-  std::string name;    ///< of the file without folder and endings: "gemm_RTX_2080_Ti"
-  std::string kernel;  ///< may be empty
-  std::string device;  ///< may be empty
-  std::string file;    ///< absolute path
-  std::string format;  ///< "kernel-tuner", "compact", "ktt", "t4", "tunesmith"
+  std::string name;                ///< of the file without folder and endings: "gemm_RTX_2080_Ti"
+  std::string kernel;              ///< may be empty
+  std::string device;              ///< may be empty
+  std::string file;                ///< absolute path
+  std::vector<std::string> files;  ///< all that were read: a compact pair is two
+  std::string format;              ///< "kernel-tuner", "compact", "ktt", "t4", "tunesmith"
   std::string objective = "time";
   bool maximise = false;
   /// The legal configurations, each of which is in `entries`: declared parameters and constraints where the
@@ -81,5 +82,19 @@ struct Recording {
 /// (NAME.json or NAME.csv.gz). Torn files give every whole record and a note; a file without any whole record
 /// is an error that says what it is.
 [[nodiscard]] Result<Recording> read_recording(const std::string& path);
+
+/// The same with the space that a T1 file describes: its parameters, in its order, and its constraints.
+[[nodiscard]] Result<Recording> read_recording(const std::string& path, const std::string& t1_path);
+/// Whether the file holds a recording of any known format, whole or torn. False for what cannot be read.
+[[nodiscard]] bool is_recording(const std::string& path);
+
+/// A T1 file as far as replay needs it: the community's description of a tuning problem.
+struct Problem {
+  std::string name, kernel, device;
+  space::Space space;
+  std::string recording;  ///< absolute path of its SimulationInput; empty when it names none
+};
+[[nodiscard]] bool is_t1(const std::string& path);
+[[nodiscard]] Result<Problem> read_t1(const std::string& path);
 
 }  // namespace tunesmith::recording

@@ -23,6 +23,7 @@ std::set<std::string> source_files(const Case& c) {
   add(c.source);
   if (c.reference.source) add(*c.reference.source);
   if (c.baseline.source) add(*c.baseline.source);
+  if (c.recording) files.insert(c.recording->files.begin(), c.recording->files.end());
   return files;
 }
 

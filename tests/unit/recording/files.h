@@ -47,6 +47,7 @@ inline const Entry* entry_of(const Recording& recording, std::string_view text) 
 /// ktt_counters/.
 inline std::string data_folder() {
   const char* folder = std::getenv("TUNESMITH_DATA");
+  if (folder == nullptr) folder = std::getenv("TUNESMITH_SHARED_DATA");
   return folder != nullptr ? folder : "";
 }
 

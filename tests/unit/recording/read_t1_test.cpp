@@ -1,5 +1,6 @@
 #include "files.h"
 #include "recording/formats.h"
+#include "recording/recording.h"
 
 namespace tunesmith::recording {
 namespace {
