@@ -1,258 +1,420 @@
-// The default. A space-filling start, then mostly the most promising point under a forest of trees (expected
-// improvement or optimism, times the chance of being valid), looked for among random points, neighbours of
-// the best and a climb from there; now and then a step around the best, and a random point so that no model
-// error lasts.
+// The default: Bayesian optimisation (Jones, Schonlau, Welch 1998) with a Gaussian process over the metric of
+// metric.h, made for budgets of tens to hundreds. A few points far from each other, then always the point
+// with the largest expected improvement times the chance of being valid, looked for among random points, the
+// neighbours of the best, and steps from the most promising. A prior becomes the model's mean, so that
+// measurements overrule it, and is dropped when it does not agree with them.
+#include "search/auto.h"
+
 #include <algorithm>
 #include <cmath>
-#include <deque>
 #include <limits>
 #include <numbers>
+#include <numeric>
 
-#include "search/features.h"
-#include "search/forest.h"
-#include "search/shuffled.h"
+#include "search/moves.h"
+#include "search/prior.h"
+#include "search/proposer.h"
 #include "search/strategies.h"
+#include "stats/descriptive.h"
 
 namespace tunesmith::search {
 
 namespace {
 
-constexpr std::size_t k_trees = 30;
-constexpr std::size_t k_validity_trees = 15;  ///< a chance needs fewer than an expectation
-// With the neighbours of the best and the climbs some 1,000 points are scored for one proposal: a few
-// milliseconds.
-constexpr std::size_t k_random_pool = 300;
-constexpr std::size_t k_elite = 6;
-constexpr std::size_t k_climbs = 3;
-constexpr std::size_t k_climb_steps = 6;
-constexpr std::size_t k_neighbour_pool =
-    64;  ///< of one point, so that parameters with many values stay affordable
-constexpr double k_random_share = 0.04;
-constexpr std::uint64_t k_step_period = 5;  ///< every fifth model proposal stays around the best
-// In deviations between trees.
-constexpr double k_optimism = 1.5;
-constexpr std::size_t k_start_candidates = 24;
+// The model keeps so many points: its cost grows with their square. The best half stays.
+constexpr std::size_t k_most_points = 500;
+// Spread-out points keep away from the latest ones only, so that a long start stays cheap.
+constexpr std::size_t k_remembered = 200;
+constexpr std::size_t k_most_neighbours = 96;  ///< of one point, drawn at random beyond
+constexpr std::size_t k_rated = 40;            ///< most promising points whose validity is looked at
+// With a prior: of the first six points four are its best ones, and two spread out, to test it on.
+constexpr std::string_view k_opening = "ppspsp";
+constexpr std::size_t k_prior_points = 300;       ///< its best ones are in every pool
+constexpr std::size_t k_prior_check = 6;          ///< valid results before it is judged
+constexpr double k_least_agreement = 0.1;         ///< rank correlation
+constexpr double k_prior_share = 0.5;             ///< of the budget
+constexpr std::size_t k_prior_evaluations = 100;  ///< and never longer than this
 
-struct Scored {
+/// Spearman's rank correlation; 0 where one side is constant.
+double agreement(const std::vector<double>& a, const std::vector<double>& b) {
+  const std::vector<double> x = stats::ranks(a);
+  const std::vector<double> y = stats::ranks(b);
+  const double middle = (static_cast<double>(a.size()) + 1) / 2;
+  double both = 0;
+  double of_x = 0;
+  double of_y = 0;
+  for (std::size_t i = 0; i < a.size(); ++i) {
+    both += (x[i] - middle) * (y[i] - middle);
+    of_x += (x[i] - middle) * (x[i] - middle);
+    of_y += (y[i] - middle) * (y[i] - middle);
+  }
+  return of_x > 0 && of_y > 0 ? both / std::sqrt(of_x * of_y) : 0;
+}
+
+struct Entry {
   space::Config config;
-  double score = 0;
+  Code code;
+  bool known = false, valid = false;
+  double objective = 0;
 };
 
-class Auto : public Strategy {
+class Auto : public Proposer {
  public:
-  Auto(const space::Space& space, std::uint64_t seed, const Budget& budget)
-      : m_space(space),
-        m_features(m_space),
-        m_order(m_space, derive_seed(seed, "auto.random")),
-        m_rng(derive_seed(seed, "auto.pool")),
-        m_seed(seed) {
-    m_start = std::max<std::size_t>(8, 2 * m_features.dimensions());
-    // A third of a small budget is enough for looking around.
-    if (budget.evaluations > 0)
-      m_start = std::min<std::size_t>(m_start, std::max<std::uint64_t>(3, budget.evaluations / 3));
-  }
-
-  std::vector<space::Config> ask(std::size_t k) override {
-    std::vector<space::Config> proposals;
-    while (proposals.size() < k) {
-      auto next = propose();
-      if (!next) break;
-      m_seen.insert(*next);
-      m_proposed.push_back(*next);
-      proposals.push_back(std::move(*next));
+  Auto(const space::Space& space, std::uint64_t seed, const Budget& budget, const Prior& prior,
+       const AutoSettings& settings)
+      : Proposer(space, seed, "auto"),
+        m_settings(settings),
+        m_metric(this->space(), settings.metric),
+        m_start(settings.start),
+        m_prior_limit(k_prior_evaluations) {
+    if (budget.evaluations > 0) {
+      const auto evaluations = static_cast<double>(budget.evaluations);
+      m_start = std::min(
+          m_start, std::max<std::size_t>(3, static_cast<std::size_t>(evaluations * settings.start_share)));
+      m_prior_limit = std::min(m_prior_limit, static_cast<std::size_t>(evaluations * k_prior_share) + 1);
     }
-    return proposals;
-  }
-
-  void tell(const Outcome& outcome) override {
-    if (!m_space.legal(outcome.config)) return;
-    m_seen.insert(outcome.config);
-    const bool valid = outcome.valid && std::isfinite(outcome.objective);
-    if (valid) {
-      // Kept in order, best first; equal ones in the order told.
-      const auto at =
-          std::upper_bound(m_ranking.begin(), m_ranking.end(), outcome.objective,
-                           [&](double value, std::size_t i) { return value < m_results[i].objective; });
-      m_ranking.insert(at, m_results.size());
+    if (!prior.empty()) {
+      m_prior.emplace(this->space(), prior, seed);
+      m_prior_best = m_prior->best(k_prior_points);
+      if (m_prior_best.empty()) m_prior.reset();
     }
-    m_results.push_back({outcome.config, valid, valid ? outcome.objective : 0});
   }
 
  private:
-  std::optional<space::Config> propose() {
-    if (m_proposed.size() < m_start) return space_filling();
-    if (m_results.size() < 3 || m_rng.chance(k_random_share)) return m_order.next(m_seen);
-    refit();
-    ++m_turn;
-    std::optional<space::Config> found;
-    if (!m_ranking.empty() && m_turn % k_step_period == 0) found = around_best();
-    if (!found) found = most_promising();
-    return found ? found : m_order.next(m_seen);
+  std::optional<space::Config> propose() override {
+    auto next = choose();
+    if (!next || seen(*next)) next = fresh();
+    if (next) m_place.emplace(*next, enter(*next));
+    return next;
   }
 
-  /// Of some random points the one farthest from all proposed so far.
-  std::optional<space::Config> space_filling() {
+  void learn(const Outcome& outcome) override {
+    const auto found = m_place.find(outcome.config);
+    const std::size_t at = found != m_place.end() ? found->second : enter(outcome.config);
+    m_place[outcome.config] = at;
+    m_entries[at].known = true;
+    m_entries[at].valid = outcome.valid;
+    m_entries[at].objective = outcome.objective;
+    ++m_known;
+    m_valid += outcome.valid ? 1 : 0;
+  }
+
+  std::size_t enter(const space::Config& config) {
+    if (const auto found = m_in_pool.find(config); found != m_in_pool.end()) m_taken[found->second] = true;
+    m_entries.push_back({config, m_metric.code(config), false, false, 0});
+    return m_entries.size() - 1;
+  }
+
+  std::optional<space::Config> choose() {
+    if (m_metric.dimensions() == 0) return std::nullopt;
+    if (m_prior && m_entries.size() < k_opening.size())
+      return k_opening[m_entries.size()] == 'p' ? best_of_prior() : far_from_all();
+    if (m_entries.size() < m_start || m_valid < 2) return far_from_all();
+    return most_promising();
+  }
+
+  std::optional<space::Config> best_of_prior() {
+    for (const space::Config& config : m_prior_best)
+      if (!seen(config)) return config;
+    return std::nullopt;
+  }
+
+  std::optional<space::Config> far_from_all() {
     std::optional<space::Config> chosen;
     double farthest = -1;
-    for (std::size_t i = 0; i < k_start_candidates; ++i) {
-      space::Config config = m_space.sample(m_rng);
-      if (m_seen.contains(config)) continue;
+    for (std::size_t i = 0; i < m_settings.start_tries; ++i) {
+      space::Config config = space().sample(rng());
+      if (seen(config)) continue;
+      const Code code = m_metric.code(config);
       double nearest = std::numeric_limits<double>::infinity();
-      for (const space::Config& other : m_proposed)
-        nearest = std::min(nearest, m_features.distance(config, other));
-      for (const Outcome& other : m_results)
-        nearest = std::min(nearest, m_features.distance(config, other.config));
+      for (std::size_t e = m_entries.size() > k_remembered ? m_entries.size() - k_remembered : 0;
+           e < m_entries.size(); ++e)
+        nearest = std::min(nearest, m_metric.distance(code, m_entries[e].code));
       if (nearest <= farthest) continue;
       farthest = nearest;
       chosen = std::move(config);
     }
-    return chosen ? chosen : m_order.next(m_seen);
+    return chosen;
   }
 
-  void refit() {
-    // With many results one more changes little; a fit costs n log n.
-    if (m_fitted > 0 && m_results.size() < m_fitted + std::max<std::size_t>(1, m_fitted / 50)) return;
-    m_fitted = m_results.size();
-    Rng rng(derive_seed(m_seed + m_fitted, "auto.fit"));
-    fit_objective(rng);
-    m_validity = Forest();
-    if (m_ranking.size() == m_results.size()) return;
-    std::vector<float> rows;
+  /// A difference of objectives on the model's scale.
+  [[nodiscard]] double soften(double value) const {
+    return value > 1 ? 1 + m_settings.tail * std::log(value) : value;
+  }
+
+  [[nodiscard]] double prior_mean(const std::vector<float>& features) const {
+    double sum = 0;
+    for (const float value : features) sum += static_cast<double>(value);
+    return features.empty() ? 0 : sum / static_cast<double>(features.size());
+  }
+
+  [[nodiscard]] ModelPoint model_point(const space::Config& config, const Code& code) const {
+    ModelPoint point{code, {}};
+    if (m_prior) {
+      point.linear = m_prior->expected(config);
+      for (float& value : point.linear)
+        value = static_cast<float>(soften(static_cast<double>(value) / m_prior->middle()));
+    }
+    return point;
+  }
+
+  /// The target of each entry on the model's scale: 0 is the best, 1 the middle. What failed or is still out
+  /// stands among the slower ones, so that the search turns elsewhere meanwhile.
+  [[nodiscard]] std::vector<double> targets() const {
     std::vector<double> valid;
-    for (const Outcome& outcome : m_results) {
-      m_features.append(outcome.config, rows);
-      valid.push_back(outcome.valid ? 1 : 0);
-    }
-    m_validity.fit(rows, m_features.width(), valid, k_validity_trees, rng);
+    for (const Entry& entry : m_entries)
+      if (entry.valid) valid.push_back(entry.objective);
+    std::sort(valid.begin(), valid.end());
+    // Halves: the difference of two extreme objectives must stay finite.
+    const auto above = [&](double objective) { return objective / 2 - valid.front() / 2; };
+    const auto at = [&](double q) {
+      return above(valid[static_cast<std::size_t>(q * static_cast<double>(valid.size() - 1))]);
+    };
+    double scale = m_prior ? m_prior->middle() / 2 : at(m_settings.scale_quantile);
+    if (!(scale > 0)) scale = std::max(std::fabs(valid.front()) * 1e-9, std::numeric_limits<double>::min());
+    const auto scaled = [&](double value) { return soften(std::min(value / scale, 1e12)); };
+    const double failure = scaled(at(m_settings.failure_quantile));
+    std::vector<double> result;
+    for (const Entry& entry : m_entries)
+      result.push_back(entry.valid ? scaled(above(entry.objective)) : failure);
+    return result;
   }
 
-  void fit_objective(Rng& rng) {
-    m_model = Forest();
-    if (m_ranking.empty()) return;
-    // Scaled by the better half and cut above it: how bad the bad ones are says nothing about the best, and a
-    // single enormous value would drown everything. The division before the difference keeps it finite.
-    const double best = m_results[m_ranking.front()].objective;
-    const double middle = m_results[m_ranking[m_ranking.size() / 2]].objective;
-    double scale = middle / 4 - best / 4;
-    if (!(scale > 0)) scale = std::max(std::fabs(best) / 4, std::numeric_limits<double>::min());
-    std::vector<float> rows;
-    std::vector<double> targets;
-    for (const std::size_t i : m_ranking) {
-      m_features.append(m_results[i].config, rows);
-      targets.push_back(std::min((m_results[i].objective / 4 - best / 4) / scale, k_cut));
+  void judge_prior() {
+    if (!m_prior || m_valid < k_prior_check) return;
+    std::vector<double> expected;
+    std::vector<double> measured;
+    for (const Entry& entry : m_entries) {
+      if (!entry.valid) continue;
+      expected.push_back(prior_mean(model_point(entry.config, entry.code).linear));
+      measured.push_back(entry.objective);
     }
-    m_model.fit(rows, m_features.width(), targets, k_trees, rng);
+    if (m_entries.size() < m_prior_limit && agreement(expected, measured) >= k_least_agreement) return;
+    m_prior.reset();
+    m_model.reset();
   }
 
-  /// How much a point promises, times the chance of being valid. Turn by turn the expected improvement over
-  /// the best (0 on the model's scale) and an optimist's view, since the former alone settles too early where
-  /// trees agree.
-  double score(const space::Config& config) {
-    m_row.clear();
-    m_features.append(config, m_row);
-    const double chance = m_validity.empty() ? 1 : std::clamp(m_validity.predict(m_row).mean, 0.02, 1.0);
-    if (m_model.empty()) return chance;
-    const Prediction prediction = m_model.predict(m_row);
-    const double deviation = prediction.deviation + 1e-3;
-    if (m_turn % 2 == 0) return (k_cut + 1 - prediction.mean + k_optimism * prediction.deviation) * chance;
-    const double z = -prediction.mean / deviation;
+  /// Learns anew when there is a fifth more to learn from, else only adds what is new.
+  void update(const std::vector<double>& target) {
+    if (!m_model || static_cast<double>(m_known) >= static_cast<double>(m_learnt) * m_settings.growth) {
+      relearn(target);
+    } else {
+      for (; m_modelled < m_entries.size(); ++m_modelled) {
+        const ModelPoint point = model_point(m_entries[m_modelled].config, m_entries[m_modelled].code);
+        m_active.push_back(m_modelled);
+        m_offset.push_back(prior_mean(point.linear));
+        m_model->add(point);
+      }
+    }
+    for (const std::size_t elite : elites(target)) add_neighbours(m_entries[elite].config);
+    m_aim.clear();
+    for (std::size_t i = 0; i < m_active.size(); ++i) m_aim.push_back(target[m_active[i]] - m_offset[i]);
+    m_model->aim(m_aim);
+  }
+
+  [[nodiscard]] std::vector<std::size_t> elites(const std::vector<double>& target) const {
+    std::vector<std::size_t> valid;
+    for (std::size_t e = 0; e < m_entries.size(); ++e)
+      if (m_entries[e].valid) valid.push_back(e);
+    const std::size_t count = std::min(m_settings.elites, valid.size());
+    std::partial_sort(
+        valid.begin(), valid.begin() + static_cast<std::ptrdiff_t>(count), valid.end(),
+        [&](std::size_t a, std::size_t b) { return target[a] != target[b] ? target[a] < target[b] : a < b; });
+    valid.resize(count);
+    return valid;
+  }
+
+  /// The better half and a random rest of `from`, at most `limit`.
+  void thin(std::vector<std::size_t>& from, const std::vector<double>& target, std::size_t limit) {
+    if (from.size() <= limit) return;
+    std::stable_sort(from.begin(), from.end(),
+                     [&](std::size_t a, std::size_t b) { return target[a] < target[b]; });
+    for (std::size_t i = limit * 2 / 3; i < limit; ++i)
+      std::swap(from[i], from[i + rng().below(from.size() - i)]);
+    from.resize(limit);
+  }
+
+  void relearn(const std::vector<double>& target) {
+    m_learnt = m_known;
+    m_active.resize(m_entries.size());
+    std::iota(m_active.begin(), m_active.end(), 0U);
+    thin(m_active, target, k_most_points);
+    std::vector<ModelPoint> points;
+    m_offset.clear();
+    m_aim.clear();
+    for (const std::size_t e : m_active) {
+      points.push_back(model_point(m_entries[e].config, m_entries[e].code));
+      m_offset.push_back(prior_mean(points.back().linear));
+      m_aim.push_back(target[e] - m_offset.back());
+    }
+    std::vector<std::size_t> fit;
+    for (std::size_t i = 0; i < m_active.size(); ++i)
+      if (m_entries[m_active[i]].valid) fit.push_back(i);
+    thin(fit, m_aim, m_settings.model.fit_points);
+    std::vector<space::Config> candidates = keep_best();
+    if (!m_model) m_model.emplace(m_metric, m_prior ? m_prior->sources() : 0, m_settings.model);
+    m_model->observe(std::move(points), m_aim, fit);
+    m_modelled = m_entries.size();
+    if (space().count() <= m_settings.pool) {
+      space().for_each([&](const space::Config& config) {
+        candidates.push_back(config);
+        return true;
+      });
+    } else {
+      for (std::size_t i = 0; i < m_settings.pool; ++i) candidates.push_back(space().sample(rng()));
+      if (m_prior) candidates.insert(candidates.end(), m_prior_best.begin(), m_prior_best.end());
+    }
+    m_pool.clear();
+    m_taken.clear();
+    m_pool_offset.clear();
+    m_in_pool.clear();
+    m_opened.clear();
+    add_candidates(candidates);
+  }
+
+  /// Those of the pool that the model likes most, optimistically.
+  std::vector<space::Config> keep_best() {
+    std::vector<std::size_t> order;
+    if (!m_model) return {};
+    for (std::size_t c = 0; c < m_pool.size(); ++c)
+      if (!m_taken[c]) order.push_back(c);
+    std::vector<double> value(m_pool.size());
+    for (const std::size_t c : order) value[c] = m_pool_offset[c] + m_model->mean(c) - m_model->deviation(c);
+    const std::size_t count = std::min(m_settings.keep, order.size());
+    std::partial_sort(
+        order.begin(), order.begin() + static_cast<std::ptrdiff_t>(count), order.end(),
+        [&](std::size_t a, std::size_t b) { return value[a] != value[b] ? value[a] < value[b] : a < b; });
+    std::vector<space::Config> kept;
+    for (std::size_t i = 0; i < count; ++i) kept.push_back(m_pool[order[i]]);
+    return kept;
+  }
+
+  void add_candidates(const std::vector<space::Config>& configs) {
+    std::vector<ModelPoint> points;
+    for (const space::Config& config : configs) {
+      if (seen(config) || !m_in_pool.emplace(config, m_pool.size()).second) continue;
+      m_pool.push_back(config);
+      m_taken.push_back(false);
+      points.push_back(model_point(config, m_metric.code(config)));
+      m_pool_offset.push_back(prior_mean(points.back().linear));
+    }
+    m_model->add_candidates(points);
+  }
+
+  bool add_neighbours(const space::Config& config) {
+    if (!m_opened.insert(config).second) return false;
+    std::vector<space::Config> near = one_changed(space(), config, rng());
+    if (near.size() > k_most_neighbours) {
+      for (std::size_t i = 0; i < k_most_neighbours; ++i)
+        std::swap(near[i], near[i + rng().below(near.size() - i)]);
+      near.resize(k_most_neighbours);
+    }
+    const std::size_t before = m_pool.size();
+    add_candidates(near);
+    return m_pool.size() > before;
+  }
+
+  [[nodiscard]] double improvement(std::size_t candidate) const {
+    if (m_taken[candidate]) return -1;
+    const double gain =
+        -(m_model->mean(candidate) + m_pool_offset[candidate]) - m_settings.margin * m_model->signal();
+    const double deviation = m_model->deviation(candidate);
+    const double z = gain / deviation;
     const double density = std::exp(-0.5 * z * z) / std::sqrt(2 * std::numbers::pi);
     const double below = 0.5 * std::erfc(-z / std::numbers::sqrt2);
-    return deviation * (z * below + density) * chance;
+    // Far from any hope both terms vanish; the least bad comes first then.
+    return std::max(0.0, gain * below + deviation * density) + 1e-12 / (1 + std::exp(-std::min(z, 0.0)));
   }
 
-  double expected(const space::Config& config) {
-    m_row.clear();
-    m_features.append(config, m_row);
-    const double chance = m_validity.empty() ? 1 : std::clamp(m_validity.predict(m_row).mean, 0.02, 1.0);
-    return m_model.predict(m_row).mean * chance + k_cut * (1 - chance);
+  std::optional<space::Config> most_promising() {
+    judge_prior();
+    update(targets());
+    std::vector<double> score;
+    std::size_t best = 0;
+    for (std::size_t step = 0;; ++step) {
+      if (score.size() < m_pool.size() && step > 0) m_model->predict_from(score.size());
+      for (std::size_t c = score.size(); c < m_pool.size(); ++c) score.push_back(improvement(c));
+      if (score.empty()) return std::nullopt;
+      best = static_cast<std::size_t>(std::max_element(score.begin(), score.end()) - score.begin());
+      if (space().count() <= m_settings.pool || step >= m_settings.climbs || !add_neighbours(m_pool[best]))
+        break;
+    }
+    if (score[best] < 0) return std::nullopt;
+    return m_pool[m_valid == m_known ? best : likeliest(score)];
   }
 
-  [[nodiscard]] std::vector<space::Config> some_neighbours(const space::Config& config) {
-    std::vector<space::Config> near = m_space.neighbours(config, space::Neighbourhood::hamming);
-    if (near.size() <= k_neighbour_pool) return near;
-    for (std::size_t i = 0; i < k_neighbour_pool; ++i)
-      std::swap(near[i], near[i + m_rng.below(near.size() - i)]);
-    near.resize(k_neighbour_pool);
-    return near;
-  }
-
-  /// The unseen neighbour of one of the best that the model expects to be fastest.
-  std::optional<space::Config> around_best() {
-    std::optional<space::Config> chosen;
-    double least = std::numeric_limits<double>::infinity();
-    for (std::size_t i = 0; i < std::min<std::size_t>(2, m_ranking.size()); ++i) {
-      for (space::Config& config :
-           m_space.neighbours(m_results[m_ranking[i]].config, space::Neighbourhood::adjacent)) {
-        if (m_seen.contains(config)) continue;
-        const double value = expected(config);
-        if (value >= least) continue;
-        least = value;
-        chosen = std::move(config);
-      }
-      if (chosen) break;
+  /// Of the most promising points the one whose promise times chance of being valid is largest.
+  [[nodiscard]] std::size_t likeliest(const std::vector<double>& score) const {
+    std::vector<std::size_t> order(score.size());
+    std::iota(order.begin(), order.end(), 0U);
+    const std::size_t count = std::min(k_rated, order.size());
+    std::partial_sort(
+        order.begin(), order.begin() + static_cast<std::ptrdiff_t>(count), order.end(),
+        [&](std::size_t a, std::size_t b) { return score[a] != score[b] ? score[a] > score[b] : a < b; });
+    std::size_t chosen = order.front();
+    double most = -1;
+    for (std::size_t i = 0; i < count && score[order[i]] >= 0; ++i) {
+      const double value = score[order[i]] * chance(m_pool[order[i]]);
+      if (value <= most) continue;
+      most = value;
+      chosen = order[i];
     }
     return chosen;
   }
 
-  std::optional<space::Config> most_promising() {
-    ConfigSet tried;
-    std::vector<Scored> pool;
-    const auto consider = [&](const space::Config& config) {
-      if (m_seen.contains(config) || !tried.insert(config).second) return;
-      pool.push_back({config, score(config)});
-    };
-    if (m_space.count() <= 2 * k_random_pool) {
-      m_space.for_each([&](const space::Config& config) {
-        consider(config);
-        return true;
-      });
-    } else {
-      for (std::size_t i = 0; i < k_random_pool; ++i) consider(m_space.sample(m_rng));
-      for (std::size_t i = 0; i < std::min(k_elite, m_ranking.size()); ++i)
-        for (const space::Config& config : some_neighbours(m_results[m_ranking[i]].config)) consider(config);
+  [[nodiscard]] double chance(const space::Config& config) const {
+    constexpr double k_optimism = 0.9;
+    const Code code = m_metric.code(config);
+    const double sharpness = m_settings.validity_sharpness * static_cast<double>(m_metric.dimensions());
+    double weight = m_settings.validity_weight;
+    double valid = k_optimism * weight;
+    for (const std::size_t e : m_active) {
+      if (!m_entries[e].known) continue;
+      const double vote = std::exp(-sharpness * m_metric.distance(code, m_entries[e].code));
+      weight += vote;
+      if (m_entries[e].valid) valid += vote;
     }
-    if (pool.empty()) return std::nullopt;
-    const auto better = [](const Scored& a, const Scored& b) { return a.score > b.score; };
-    std::stable_sort(pool.begin(), pool.end(), better);
-    Scored best = pool.front();
-    const std::size_t climbs = std::min(k_climbs, pool.size());
-    for (std::size_t climb = 0; climb < climbs; ++climb) {
-      Scored at = pool[climb];
-      for (std::size_t step = 0; step < k_climb_steps; ++step) {
-        const std::size_t before = pool.size();
-        for (const space::Config& config : some_neighbours(at.config)) consider(config);
-        const auto top =
-            std::min_element(pool.begin() + static_cast<std::ptrdiff_t>(before), pool.end(), better);
-        if (top == pool.end() || top->score <= at.score) break;
-        at = *top;
-      }
-      if (at.score > best.score) best = at;
-    }
-    return best.config;
+    return valid / weight;
   }
 
-  static constexpr double k_cut = 2;  ///< on the model's scale: the best is 0, the median 1
-  space::Space m_space;
-  Features m_features;
-  Shuffled m_order;
-  Rng m_rng;
-  std::uint64_t m_seed;
-  std::size_t m_start = 0;
-  std::uint64_t m_turn = 0;
-  ConfigSet m_seen;
-  std::vector<space::Config> m_proposed;
-  std::vector<Outcome> m_results;
-  std::vector<std::size_t> m_ranking;  ///< valid results, best first
-  std::size_t m_fitted = 0;
-  Forest m_model, m_validity;
-  std::vector<float> m_row;
+  AutoSettings m_settings;
+  Metric m_metric;
+  std::size_t m_start;
+  std::vector<Entry> m_entries;  ///< proposed or told, in that order
+  std::unordered_map<space::Config, std::size_t, ConfigHash> m_place;
+  std::size_t m_known = 0, m_valid = 0;
+
+  std::optional<PriorModel> m_prior;
+  std::vector<space::Config> m_prior_best;
+  std::size_t m_prior_limit;
+
+  std::optional<Gaussian> m_model;
+  std::size_t m_learnt = 0;           ///< results at the last relearn()
+  std::size_t m_modelled = 0;         ///< entries that the model was given
+  std::vector<std::size_t> m_active;  ///< entry of each of the model's observations
+  std::vector<double> m_offset;       ///< of those: what the prior expects
+  std::vector<double> m_aim;
+  std::vector<space::Config> m_pool;
+  std::vector<double> m_pool_offset;
+  std::vector<bool> m_taken;  ///< of the pool: proposed or told since it was drawn
+  std::unordered_map<space::Config, std::size_t, ConfigHash> m_in_pool;
+  ConfigSet m_opened;  ///< whose neighbours are in the pool
 };
 
 }  // namespace
 
+std::unique_ptr<Strategy> make_auto_with(const space::Space& space, std::uint64_t seed, const Budget& budget,
+                                         const Prior& prior, const AutoSettings& settings) {
+  return std::make_unique<Auto>(space, seed, budget, prior, settings);
+}
+
 std::unique_ptr<Strategy> make_auto(const space::Space& space, std::uint64_t seed, const Budget& budget) {
-  return std::make_unique<Auto>(space, seed, budget);
+  return make_auto_with(space, seed, budget, {}, {});
+}
+
+std::unique_ptr<Strategy> make_auto_with_prior(const space::Space& space, std::uint64_t seed,
+                                               const Budget& budget, const Prior& prior) {
+  return make_auto_with(space, seed, budget, prior, {});
 }
 
 }  // namespace tunesmith::search

@@ -2,6 +2,7 @@
 // is implicit, so that memory grows with what was drawn and not with the space.
 #pragma once
 
+#include <concepts>
 #include <cstdint>
 #include <limits>
 #include <optional>
@@ -19,11 +20,16 @@ class Shuffled {
 
   /// The next one that is not in `seen`; nullopt when there is none left.
   [[nodiscard]] std::optional<space::Config> next(const ConfigSet& seen) {
+    return next([&](const space::Config& config) { return seen.contains(config); });
+  }
+  template <class Seen>
+  requires std::predicate<Seen, const space::Config&>
+  [[nodiscard]] std::optional<space::Config> next(const Seen& seen) {
     // Beyond 64 bits indices are not exact; such a space is never exhausted, so drawing again is enough.
     if (m_space.count() == std::numeric_limits<std::uint64_t>::max()) {
       while (true) {
         space::Config config = m_space.sample(m_rng);
-        if (!seen.contains(config)) return config;
+        if (!seen(config)) return config;
       }
     }
     while (m_left > 0) {
@@ -32,7 +38,7 @@ class Shuffled {
       if (at != m_left) m_moved[at] = held(m_left);  // the last one takes the free place
       m_moved.erase(m_left);
       space::Config config = m_space.at(drawn);
-      if (!seen.contains(config)) return config;
+      if (!seen(config)) return config;
     }
     return std::nullopt;
   }

@@ -7,9 +7,18 @@ namespace tunesmith::search {
 
 [[nodiscard]] std::unique_ptr<Strategy> make_auto(const space::Space& space, std::uint64_t seed,
                                                   const Budget& budget);
+[[nodiscard]] std::unique_ptr<Strategy> make_auto_with_prior(const space::Space& space, std::uint64_t seed,
+                                                             const Budget& budget, const Prior& prior);
+[[nodiscard]] std::unique_ptr<Strategy> make_surrogate(const space::Space& space, std::uint64_t seed,
+                                                       const Budget& budget);
 [[nodiscard]] std::unique_ptr<Strategy> make_random(const space::Space& space, std::uint64_t seed,
                                                     const Budget& budget);
 [[nodiscard]] std::unique_ptr<Strategy> make_exhaustive(const space::Space& space, std::uint64_t seed,
                                                         const Budget& budget);
+
+/// `strategy` after the best points of a prior.
+[[nodiscard]] std::unique_ptr<Strategy> with_prior(std::unique_ptr<Strategy> strategy,
+                                                   const space::Space& space, std::uint64_t seed,
+                                                   const Budget& budget, const Prior& prior);
 
 }  // namespace tunesmith::search

@@ -26,6 +26,20 @@ struct Budget {
   std::uint64_t evaluations = 0;  ///< 0 = not limited by count; strategies may pace themselves by it
 };
 
+/// What is known of a configuration from elsewhere: another device, shape or type.
+struct PriorPoint {
+  space::Config config;
+  bool valid = false;
+  double objective = 0;  ///< on the objective's scale (a log of time); only differences within a source count
+};
+
+/// One list a source. Nothing is believed because a prior says so: it decides where to look first, within a
+/// bounded share of the budget, and is dropped when what is measured disagrees with it.
+struct Prior {
+  std::vector<std::vector<PriorPoint>> sources;
+  [[nodiscard]] bool empty() const { return sources.empty(); }
+};
+
 class Strategy {
  public:
   virtual ~Strategy() = default;
@@ -39,12 +53,15 @@ struct StrategyInfo {
   std::string_view name;
   std::string_view summary;
   std::unique_ptr<Strategy> (*make)(const space::Space& space, std::uint64_t seed, const Budget& budget);
+  /// For strategies that make more of a prior than trying its best points first.
+  std::unique_ptr<Strategy> (*make_with_prior)(const space::Space& space, std::uint64_t seed,
+                                               const Budget& budget, const Prior& prior) = nullptr;
 };
 
 /// One line a strategy; the first is the default.
 [[nodiscard]] const std::vector<StrategyInfo>& strategy_table();
 [[nodiscard]] Result<std::unique_ptr<Strategy>> make_strategy(std::string_view name,
                                                               const space::Space& space, std::uint64_t seed,
-                                                              const Budget& budget);
+                                                              const Budget& budget, const Prior& prior = {});
 
 }  // namespace tunesmith::search
