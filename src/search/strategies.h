@@ -15,6 +15,24 @@ namespace tunesmith::search {
                                                     const Budget& budget);
 [[nodiscard]] std::unique_ptr<Strategy> make_exhaustive(const space::Space& space, std::uint64_t seed,
                                                         const Budget& budget);
+[[nodiscard]] std::unique_ptr<Strategy> make_latin(const space::Space& space, std::uint64_t seed,
+                                                   const Budget& budget);
+[[nodiscard]] std::unique_ptr<Strategy> make_greedy(const space::Space& space, std::uint64_t seed,
+                                                    const Budget& budget);
+[[nodiscard]] std::unique_ptr<Strategy> make_iterated(const space::Space& space, std::uint64_t seed,
+                                                      const Budget& budget);
+[[nodiscard]] std::unique_ptr<Strategy> make_annealing(const space::Space& space, std::uint64_t seed,
+                                                       const Budget& budget);
+[[nodiscard]] std::unique_ptr<Strategy> make_tabu(const space::Space& space, std::uint64_t seed,
+                                                  const Budget& budget);
+[[nodiscard]] std::unique_ptr<Strategy> make_genetic(const space::Space& space, std::uint64_t seed,
+                                                     const Budget& budget);
+[[nodiscard]] std::unique_ptr<Strategy> make_differential(const space::Space& space, std::uint64_t seed,
+                                                          const Budget& budget);
+[[nodiscard]] std::unique_ptr<Strategy> make_swarm(const space::Space& space, std::uint64_t seed,
+                                                   const Budget& budget);
+[[nodiscard]] std::unique_ptr<Strategy> make_bandit(const space::Space& space, std::uint64_t seed,
+                                                    const Budget& budget);
 
 /// `strategy` after the best points of a prior.
 [[nodiscard]] std::unique_ptr<Strategy> with_prior(std::unique_ptr<Strategy> strategy,

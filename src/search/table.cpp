@@ -14,6 +14,15 @@ const std::vector<StrategyInfo>& strategy_table() {
        "space-filling start, then a forest of trees proposes, with local steps and some random points",
        make_surrogate},
       {"random", "legal configurations in random order, each once", make_random},
+      {"latin", "every value of every parameter as evenly as the constraints allow", make_latin},
+      {"greedy", "climbs to the first better neighbour, again and again from random points", make_greedy},
+      {"iterated", "climbs, then kicks the best point a few steps away and climbs again", make_iterated},
+      {"annealing", "random steps, uphill ever more seldom as the budget is used up", make_annealing},
+      {"tabu", "moves to the best of some new neighbours, even uphill", make_tabu},
+      {"genetic", "crosses and mutates the best points along legal ones", make_genetic},
+      {"differential", "moves points by differences between others", make_differential},
+      {"swarm", "points that drift towards their own best and the best of all", make_swarm},
+      {"bandit", "gives each proposal to the strategy that found new bests lately", make_bandit},
       {"exhaustive", "every legal configuration in order", make_exhaustive},
   };
   return table;
