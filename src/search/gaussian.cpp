@@ -1,3 +1,8 @@
+// These loops are what a proposal costs. Release builds use -O2, at which g++ leaves them scalar.
+#if defined(__GNUC__) && !defined(__clang__)
+#pragma GCC optimize("O3")
+#endif
+
 #include "search/gaussian.h"
 
 #include <algorithm>
