@@ -4,6 +4,8 @@
 #include <fmt/format.h>
 #include <unistd.h>
 
+#include <algorithm>
+
 #include "base/clock.h"
 #include "base/file.h"
 #include "base/random.h"
@@ -22,7 +24,28 @@ Result<std::string> toolchain_of(const Case& c) {
   return builder.toolchain(c.source.language);
 }
 
+/// Where the figures come from: for a replay that is not this machine.
+Result<std::string> machine_of(const Case& c) {
+  if (c.recording)
+    return (c.recording->device.empty() ? "an unnamed device" : c.recording->device) + ", replayed";
+  TS_ASSIGN(const bench::Machine machine, bench::machine_facts());
+  return machine.cpu_model;
+}
+
+/// A recording that is its own case is named, not kept: it may be large, and no text at all.
+Result<std::string> case_text(const Case& c) {
+  if (c.recording &&
+      std::find(c.recording->files.begin(), c.recording->files.end(), c.file) != c.recording->files.end())
+    return print_json(json::object{{"name", c.name}, {"backend", c.backend}, {"recording", c.file}});
+  return read_file(c.file);
+}
+
 }  // namespace
+
+bool has_simulated_clock(const tune::RunHeader& header) {
+  const json::value* flag = header.extra.if_contains("simulated_clock");
+  return flag != nullptr && flag->is_bool() && flag->as_bool();
+}
 
 Result<tune::RunHeader> make_header(const Rules& rules, const Arguments& arguments, const RunPlan& plan) {
   const Case& c = *rules.of;
@@ -41,10 +64,10 @@ Result<tune::RunHeader> make_header(const Rules& rules, const Arguments& argumen
   header.version = TUNESMITH_VERSION;
   header.started_utc = utc_now();
   TS_ASSIGN(header.toolchain, toolchain_of(c));
-  TS_ASSIGN(const bench::Machine machine, bench::machine_facts());
-  header.machine = machine.cpu_model;
-  TS_ASSIGN(const std::string text, read_file(c.file));
-  header.extra["case"] = text;
+  TS_ASSIGN(header.machine, machine_of(c));
+  TS_ASSIGN(header.extra["case"], case_text(c));
+  if (c.recording) header.extra["replayed"] = c.recording->file;
+  if (plan.simulated_clock) header.extra["simulated_clock"] = true;
   header.extra["gate"] = rules.gate.to_json();
   header.extra["objective"] = rules.objective.to_json();
   header.extra["gate_file"] =

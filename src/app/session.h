@@ -19,6 +19,7 @@ struct RunPlan {
   double minutes = 0;
   std::uint64_t batch = 1;
   bool trust_self_reported = false;
+  bool simulated_clock = false;  ///< time is what the replayed evaluations cost when they were recorded
 };
 
 /// A new header for a case: hashes of case, gate and objective, machine, toolchain, and in `extra` the texts
@@ -26,6 +27,7 @@ struct RunPlan {
 [[nodiscard]] Result<tune::RunHeader> make_header(const Rules& rules, const Arguments& arguments,
                                                   const RunPlan& plan);
 
+[[nodiscard]] bool has_simulated_clock(const tune::RunHeader& header);
 [[nodiscard]] bench::BenchOptions bench_options(const tune::RunHeader& header, const std::string& run_folder,
                                                 const std::atomic<bool>* stop);
 

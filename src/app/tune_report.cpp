@@ -138,16 +138,16 @@ std::string closing_table(const RunEnd& end, bool color, int columns, bool utf8)
         fmt::format("{}  candidate {}{}", style.bold(style.green(ms_text(gain.latency_ms))),
                     summary.winner->id, light.empty() ? "" : ", " + light + " of the speed of light"));
     // Whole, in as many rows as it takes: this is what people copy.
-    for (const std::string_view line :
-         split_lines(fold(winner_text(*summary.winner, base), 0, k_config_columns))) {
+    const std::string winner = fold(winner_text(*summary.winner, base), 0, k_config_columns);
+    for (const std::string_view line : split_lines(winner)) {
       row("", std::string(line));
     }
-    row("speed-up",
-        style.bold(style.green(times_text(gain.speedup))) +
-            (gain.confirmed
-                 ? fmt::format("  ({:.0f} % interval {:.3f} to {:.3f}, {} pairs, fresh process and inputs)",
-                               gain.confidence * 100, gain.low, gain.high, gain.pairs)
-                 : "  (not confirmed yet)"));
+    row("speed-up", style.bold(style.green(times_text(gain.speedup))) +
+                        (gain.confirmed ? fmt::format("  ({:.0f} % interval {:.3f} to {:.3f}, {} pair{}, {})",
+                                                      gain.confidence * 100, gain.low, gain.high, gain.pairs,
+                                                      gain.pairs == 1 ? "" : "s",
+                                                      c.recording ? "replayed" : "fresh process and inputs")
+                                        : "  (not confirmed yet)"));
     if (summary.winner->evidence.self_reported) {
       row("trust", style.bold(style.red("SELF-REPORTED: these times are the candidate's own words")));
     }
@@ -179,7 +179,7 @@ std::string closing_table(const RunEnd& end, bool color, int columns, bool utf8)
   // Paths and commands stand below the box: there they can be copied whole.
   if (won) {
     if (!end.result_file.empty()) out += fmt::format("result     {}\n", end.result_file);
-    out += fmt::format("apply      tunesmith apply {}\n", header.run);
+    if (!c.recording) out += fmt::format("apply      tunesmith apply {}\n", header.run);
   }
   out += fmt::format("look       tunesmith top {}\n", header.run);
   out += fmt::format("reproduce  {}\n", reproduce_line(end));
@@ -237,6 +237,7 @@ json::object closing_json(const RunEnd& end) {
   out["isolation"] = summary.opening.isolation;
   out["toolchain"] = header.toolchain;
   out["machine"] = header.machine;
+  if (end.c->recording) out["replayed"] = end.c->recording->file;
   json::array notes;
   for (const std::string& note : summary.opening.notes) notes.push_back(json::string(note));
   out["notes"] = std::move(notes);

@@ -88,6 +88,7 @@ json::object result_json(const Case& c, const RunHeader& header, const Trial& tr
   // The confirmation builds anew and runs in fresh processes; before it nothing is known.
   if (e.confirmed) out["reproducible"] = e.rejection == Reason::none;
   if (e.self_reported) out["provenance"] = "self-reported";
+  if (c.recording) out["provenance"] = "replayed";
   out["shapes"] = std::move(shapes);
   out["machine"] = e.machine;
   out["compiler"] = e.build.compiler.empty() ? header.toolchain : e.build.compiler;
@@ -101,7 +102,8 @@ json::object result_json(const Case& c, const RunHeader& header, const Trial& tr
   out["run"] = header.run;
   out["trial"] = trial.id;
   out["ended_utc"] = trial.ended_utc;
-  seal(out, header.run, trial.id, header.seal_key);
+  // A seal says that this bench measured it; what is replayed was measured by another, at another time.
+  if (!c.recording) seal(out, header.run, trial.id, header.seal_key);
   return out;
 }
 

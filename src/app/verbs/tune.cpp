@@ -12,6 +12,7 @@
 #include "base/file.h"
 #include "base/random.h"
 #include "base/text.h"
+#include "bench/replay_bench.h"
 #include "search/strategy.h"
 #include "tune/runs.h"
 
@@ -30,6 +31,16 @@ struct Work {
   std::string folder;
   tune::Journal journal;
 };
+
+Status check_simulated(const Arguments& arguments, double minutes) {
+  const Place place{"", 0, 0, "--simulated-minutes"};
+  if (arguments.has("--minutes"))
+    return fail(ErrorCode::usage, "a run has one clock: --minutes or --simulated-minutes", "leave one out",
+                place);
+  if (!(minutes > 0))
+    return fail(ErrorCode::usage, "must be above 0", "write it as in --simulated-minutes 30", place);
+  return {};
+}
 
 Result<Work> start(const Context& context) {
   const Arguments& arguments = context.arguments;
@@ -52,8 +63,17 @@ Result<Work> start(const Context& context) {
   if (arguments.has("--evaluations") && plan.evaluations == 0) {
     return fail(ErrorCode::usage, "must be at least 1", "", Place{"", 0, 0, "--evaluations"});
   }
-  if (plan.evaluations == 0 && plan.minutes == 0) plan.minutes = k_default_minutes;
   TS_ASSIGN(Rules rules, read_rules(context));
+  if (const auto simulated = arguments.number("--simulated-minutes")) {
+    TS_TRY(check_simulated(arguments, *simulated));
+    if (!rules.of->recording) {
+      return fail(ErrorCode::usage, "only a recorded space has a recorded cost to charge",
+                  "use --minutes, or name a recording", Place{"", 0, 0, "--simulated-minutes"});
+    }
+    plan.simulated_clock = true;
+    plan.minutes = *simulated;
+  }
+  if (plan.evaluations == 0 && plan.minutes == 0) plan.minutes = k_default_minutes;
   // Asked for before the run's folder is made: a misspelt strategy leaves nothing behind.
   TS_TRY(search::make_strategy(plan.strategy, rules.of->space, plan.seed, {plan.evaluations}));
   TS_ASSIGN(tune::RunHeader header, make_header(rules, arguments, plan));
@@ -105,20 +125,31 @@ Result<Exit> run(Context& context) {
   const tune::RunHeader header = work.journal.header();
 
   StopOnSignal stop;
-  TS_ASSIGN(const auto bench, bench::make_bench(c, bench_options(header, work.folder, stop.flag())));
+  bench::SimulatedClock simulated_clock;
+  bench::BenchOptions bench_opts = bench_options(header, work.folder, stop.flag());
+  const bool simulated = has_simulated_clock(header);
+  if (simulated) bench_opts.simulated_ns = simulated_clock.charged_ns();
+  TS_ASSIGN(const auto bench, bench::make_bench(c, bench_opts));
   TS_ASSIGN(const auto strategy,
             search::make_strategy(header.strategy, c.space, header.seed, {header.evaluations}));
   tune::LoopOptions options;
   options.evaluations = arguments.count("--evaluations").value_or(header.evaluations);
   options.minutes = arguments.number("--minutes").value_or(header.minutes);
+  if (const auto minutes = arguments.number("--simulated-minutes")) {
+    TS_TRY(check_simulated(arguments, *minutes));
+    if (!simulated)
+      return fail(ErrorCode::usage, "this run began with the clock on the wall", "use --minutes",
+                  Place{"", 0, 0, "--simulated-minutes"});
+    options.minutes = *minutes;
+  }
   options.batch = header.batch;
   options.stop = stop.flag();
-  const bench::BenchOptions same = bench_options(header, work.folder, stop.flag());
-  options.trust_self_reported = same.trust_self_reported;
+  options.trust_self_reported = bench_opts.trust_self_reported;
   options.gate_file = text_in(header.extra, "gate_file");
   options.objective_file = text_in(header.extra, "objective_file");
   const Clock clock;
-  tune::Loop loop(c, *bench, *strategy, work.journal, work.rules.gate, work.rules.objective, options, clock);
+  tune::Loop loop(c, *bench, *strategy, work.journal, work.rules.gate, work.rules.objective, options,
+                  simulated ? static_cast<const Clock&>(simulated_clock) : clock);
   if (!context.quiet && !context.json) {
     fmt::print(context.err, "{}: {} legal configurations, strategy {}, seed {}, run {}\n", c.name,
                c.space.count(), header.strategy, header.seed, header.run);
@@ -156,6 +187,10 @@ Result<Exit> run(Context& context) {
     context.print(
         closing_table(end, context.color, around.terminal ? around.columns : k_plain_columns, around.utf8));
   }
+  if (c.recording && !context.json) {
+    context.say(fmt::format("replayed   from {}: nothing was measured on this machine{}", c.recording->file,
+                            simulated ? "; the time is what it cost when it was recorded" : ""));
+  }
   if (summary.end == tune::Summary::End::interrupted && !context.json) {
     std::fflush(context.out);
     fmt::print(context.err,
@@ -187,7 +222,7 @@ Command tune_command() {
               {.name = "CASE",
                .kind = Kind::file,
                .value = "CASE",
-               .help = "case file, or the name of a shipped case"},
+               .help = "case file, the name of a shipped case, or a recorded space (docs/recordings.md)"},
               {.name = "--strategy",
                .kind = Kind::choice,
                .value = "S",
@@ -200,6 +235,11 @@ Command tune_command() {
                .value = "M",
                .help = "stop after M minutes",
                .fallback = "3, when nothing else limits it"},
+              {.name = "--simulated-minutes",
+               .kind = Kind::number,
+               .value = "M",
+               .help =
+                   "of a recorded space: stop when what was tried had cost M minutes when it was recorded"},
               {.name = "--seed",
                .kind = Kind::count,
                .value = "K",
@@ -229,6 +269,8 @@ Command tune_command() {
               {"tunesmith tune cases/demo.json", "three minutes on a shipped kernel"},
               {"tunesmith tune my_kernel.case.json --evaluations 50 --seed 1",
                "a short search that can be repeated"},
+              {"tunesmith tune recordings/cpu-softmax.jsonl.gz --simulated-minutes 10",
+               "search a recorded space: no compiler and no device is needed"},
               {"tunesmith tune --resume latest", "go on after Ctrl-C, a crash or a power cut"},
           },
       .exits = {Exit::nothing_passed, Exit::unavailable, Exit::conflict, Exit::interrupted},
