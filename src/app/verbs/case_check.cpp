@@ -79,7 +79,10 @@ Result<Exit> run(Context& context) {
   }
   answer["notes"] = std::move(notes);
   context.say("isolation  " + opening->isolation);
-  context.say("ok         wrong results fail its tolerance, its baseline passes, the canaries were caught");
+  context.say(
+      c.recording
+          ? "ok         it reads; a replay measures nothing that could be checked"
+          : "ok         wrong results fail its tolerance, its baseline passes, the canaries were caught");
   if (context.json) context.print_json(answer);
   return Exit::success;
 }

@@ -1,6 +1,8 @@
 #include "recording/write.h"
 
+#include "base/text.h"
 #include "files.h"
+#include "support/schema_check.h"
 
 namespace tunesmith::recording {
 namespace {
@@ -73,6 +75,37 @@ TEST(WriteTest, OurOwnFormatReadsBackTheSame) {
   expect_same(*r, *again);
   EXPECT_EQ(again->space.constraints().size(), 1U);
   EXPECT_EQ(again->baseline, r->baseline);
+}
+
+TEST(WriteTest, WhatIsWrittenFollowsTheSchemaAndShippedRecordingsDoAsWell) {
+  const std::string root = TUNESMITH_SOURCE_DIR;
+  const auto text = read_file(root + "/schemas/recording.schema.json");
+  ASSERT_TRUE(text);
+  const testing::SchemaCheck check(json::parse(*text));
+  const auto faults = [&](std::string_view lines) {
+    std::string out;
+    for (const std::string_view line : split_lines(lines))
+      for (const std::string& fault : check.faults(json::parse(json::string_view(line.data(), line.size()))))
+        out += fault + "\n";
+    return out;
+  };
+  const auto r = read_text(k_own);
+  EXPECT_EQ(faults(to_own(*r)), "");
+  EXPECT_NE(faults(R"({"config":{"a":1},"status":"fine"})"), "");
+  EXPECT_NE(faults(R"({"config":{"a":1},"status":"ok","time_ms":0})"), "");
+  int shipped = 0;
+  for (const std::string& name : list_folder(root + "/recordings")) {
+    if (!name.ends_with(".jsonl.gz")) continue;
+    const std::string path = root + "/recordings/" + name;
+    EXPECT_EQ(faults(gunzip(*read_file(path))->text), "") << name;
+    const auto recording = read_recording(path);
+    ASSERT_TRUE(recording) << recording.error().line();
+    EXPECT_TRUE(recording->notes.empty() || noted(*recording, "are recorded: those are the space")) << name;
+    EXPECT_TRUE(recording->best()) << name;
+    EXPECT_LE(recording->entries.size(), 2000U);
+    ++shipped;
+  }
+  EXPECT_GT(shipped, 0);
 }
 
 TEST(WriteTest, T4ReadsBackTheSame) {
