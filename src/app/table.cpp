@@ -5,6 +5,7 @@ namespace tunesmith::app {
 // One file a verb in verbs/, one line here and one below.
 Command tune_command();
 Command record_command();
+Command compare_strategies_command();
 Command init_command();
 Command case_check_command();
 Command bench_command();
@@ -24,6 +25,7 @@ const std::vector<Command>& command_table() {
       tune_command(),       record_command(), init_command(),    case_check_command(), bench_command(),
       verify_command(),     score_command(),  top_command(),     show_command(),       runs_command(),
       runs_prune_command(), apply_command(),  machine_command(), selftest_command(),   help_command(),
+      compare_strategies_command(),
   };
   return table;
 }
