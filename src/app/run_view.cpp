@@ -4,10 +4,13 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 
 #include "tune/runs.h"
 
 namespace tunesmith::app {
+
+constexpr double k_untimed = std::numeric_limits<double>::infinity();
 
 Result<tune::Journal> open_run(const Context& context) {
   TS_ASSIGN(const std::string folder,
@@ -25,8 +28,11 @@ std::vector<Standing> standings(const std::vector<tune::Trial>& trials) {
       const auto& shapes = trial.evidence.shapes;
       if (incumbent.size() < shapes.size()) incumbent.resize(shapes.size(), 0.0);
       for (std::size_t i = 0; i < shapes.size(); ++i) {
-        standing.log_ratio.push_back(incumbent[i] + shapes[i].timing.log_ratio);
-        standing.log_ratio_high.push_back(incumbent[i] + shapes[i].timing.log_ratio_high);
+        const TimingEvidence& timing = shapes[i].timing;
+        // A candidate that was hopeless on an earlier shape has no time here.
+        const bool timed = timing.pairs > 0;
+        standing.log_ratio.push_back(timed ? incumbent[i] + timing.log_ratio : k_untimed);
+        standing.log_ratio_high.push_back(timed ? incumbent[i] + timing.log_ratio_high : k_untimed);
       }
       if (trial.decision.keep) incumbent = standing.log_ratio;
     }

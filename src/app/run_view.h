@@ -18,7 +18,7 @@ namespace tunesmith::app {
 /// raced.
 struct Standing {
   const tune::Trial* trial = nullptr;
-  std::vector<double> log_ratio;       ///< per shape; empty when not measured
+  std::vector<double> log_ratio;       ///< per shape, infinite where it was not timed; empty: not measured
   std::vector<double> log_ratio_high;  ///< upper end of the interval, chained
 };
 

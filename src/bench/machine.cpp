@@ -26,7 +26,9 @@ namespace tunesmith::bench {
 namespace {
 
 constexpr double k_margin = 1.10;
-constexpr int k_cache_version = 1;
+constexpr int k_cache_version = 2;
+constexpr std::uint64_t k_largest_llc_bytes = 64ULL
+                                              << 20;  // of what one core sees, when only the package is told
 constexpr std::size_t k_memory_read_bytes = 256U << 20;  // far above any cache that one core sees
 
 std::string cache_folder() {
@@ -60,8 +62,7 @@ std::uint64_t cache_bytes(int level, std::string_view kind) {
     const std::uint64_t number = std::strtoull(size->c_str(), nullptr, 10);
     return size->find('M') != std::string::npos ? number << 20 : number << 10;
   }
-  // Some guests hide the folder: ask the processor itself. (The C library would answer the whole package's
-  // L3.)
+  // Some guests hide the folder: ask the processor itself.
 #if defined(__x86_64__)
   for (const unsigned leaf : {4U, 0x8000001DU}) {  // Intel's and AMD's deterministic cache parameters
     for (unsigned index = 0; index < 8; ++index) {
@@ -74,6 +75,14 @@ std::uint64_t cache_bytes(int level, std::string_view kind) {
              (std::uint64_t{c} + 1);
     }
   }
+#endif
+#if defined(_SC_LEVEL1_DCACHE_SIZE)
+  // The C library knows older leaves too, but of the last level it may answer the whole package's.
+  const int name = level == 1   ? _SC_LEVEL1_DCACHE_SIZE
+                   : level == 2 ? _SC_LEVEL2_CACHE_SIZE
+                                : _SC_LEVEL3_CACHE_SIZE;
+  if (const long bytes = sysconf(name); bytes > 0)
+    return std::min(static_cast<std::uint64_t>(bytes), k_largest_llc_bytes);
 #endif
   return 0;
 }

@@ -35,6 +35,8 @@ Race::Race(const Case& c, InputPool& pool, std::size_t shape, Session& candidate
   m_candidate.session = &candidate;
   m_incumbent.session = &incumbent;
   if (options.cold) m_flush.assign(options.flush_bytes, 1);
+  for (const auto& argument : pool.shapes()[shape].layout.arguments)
+    m_restored = m_restored || (argument.is_buffer && argument.role == Role::inout);
 }
 
 void Race::warm_inputs(std::size_t set) {
@@ -79,8 +81,9 @@ tl::expected<std::size_t, Rejection> Race::make_ready(Session& session, std::siz
 std::optional<Rejection> Race::sample(Side& side, std::size_t set, double& cpu_ms, double& wall_ms,
                                       CheckEvidence* check) {
   Session& session = *side.session;
-  const std::size_t used =
-      std::min<std::size_t>(session.output_places(m_shape), static_cast<std::size_t>(m_calls));
+  // All calls of a sample share one place: what stands in its output from the call before is spoilt in between
+  // (see worker.cpp). Only a buffer that must be restored before each call needs a place for each.
+  const std::size_t used = m_restored ? static_cast<std::size_t>(m_calls) : 1;
   const auto first = make_ready(session, set, used);
   if (!first) return first.error();
   const auto times = session.call(m_shape, *first, m_calls, used);
@@ -129,10 +132,7 @@ std::optional<Rejection> Race::time_incumbent() {
 }
 
 void Race::choose_calls(double sample_ms) {
-  bool restored = false;
-  for (const auto& argument : m_pool.shapes()[m_shape].layout.arguments)
-    restored = restored || (argument.is_buffer && argument.role == Role::inout);
-  const auto most = restored || m_options.cold ? m_incumbent.session->output_places(m_shape)
+  const auto most = m_restored || m_options.cold ? m_incumbent.session->output_places(m_shape)
                                                : static_cast<std::size_t>(k_most_calls);
   m_calls = static_cast<int>(
       std::clamp(std::ceil(sample_ms / m_call_ms), 1.0, static_cast<double>(m_options.cold ? 1 : most)));
@@ -169,7 +169,6 @@ RaceEnd Race::run(TimingEvidence& timing, CheckEvidence& check) {
   stats::PairedResult result;
   const std::int64_t started_ns = monotonic_ns();
   CheckEvidence incumbent_check;
-  // Sets advance by the number of calls of a sample, so that small shapes see new content in every slot.
   std::size_t set = 1;
   for (std::size_t quad = 0; quad < m_options.paired.maximum_pairs; ++quad) {
     PairSample pair;
@@ -179,7 +178,7 @@ RaceEnd Race::run(TimingEvidence& timing, CheckEvidence& check) {
     for (int half = 0; half < 2; ++half) {
       // A B then B A (next quadruple: B A then A B); both sides of a half work on the same inputs.
       const std::size_t here = set % sets;
-      set += static_cast<std::size_t>(m_calls);
+      set += m_restored ? static_cast<std::size_t>(m_calls) : 1;
       double candidate_cpu = 0, candidate_wall = 0, incumbent_cpu = 0, incumbent_wall = 0;
       for (int turn = 0; turn < 2; ++turn) {
         const bool candidate_turn = ((half + turn) % 2 == 0) == candidate_first;

@@ -69,6 +69,7 @@ class Race {
   CompareRules m_rules;
   RaceOptions m_options;
   Defences m_defences;
+  bool m_restored = false;  ///< an inout buffer: its content must be put back before each call
   int m_calls = 1;
   double m_call_ms = 0;  ///< of the incumbent, roughly
   std::size_t m_rotation = 0;

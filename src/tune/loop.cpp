@@ -18,6 +18,10 @@ const char* name_of(Summary::End end) {
       return "halted";
     case Summary::End::nothing_passed:
       return "nothing_passed";
+    case Summary::End::no_improvement:
+      return "no_improvement";
+    case Summary::End::speed_of_light:
+      return "speed_of_light";
   }
   return "exhausted";
 }

@@ -19,6 +19,10 @@ namespace tunesmith::tune {
 struct LoopOptions {
   std::uint64_t evaluations = 0;  ///< 0 = no limit by count
   double minutes = 0;  ///< 0 = no limit by time; wall time of this session plus what the journal has spent
+  /// Stop when this many batches one after the other brought no improvement; 0 = never for that reason.
+  std::uint64_t no_improve_rounds = 0;
+  /// Stop when the incumbent reaches this share of the machine's speed of light, 0 to 1; 0 = never.
+  double enough_of_light = 0;
   std::size_t batch = 4;
   int infra_retries = 2;  ///< per candidate; then INFRA, never charged to the strategy's budget
   int kill_limit = 2;     ///< a candidate during whose evaluation the machine went down this often is skipped
@@ -48,9 +52,11 @@ struct Summary {
     exhausted,
     interrupted,
     halted,
-    nothing_passed
+    nothing_passed,
+    no_improvement,
+    speed_of_light
   } end = End::exhausted;
-  std::string end_detail;  ///< one line; for `halted` what changed, for `nothing_passed` why it ended
+  std::string end_detail;  ///< one line; for `halted` what changed, for the others why it ended
   std::uint64_t evaluations = 0, failures = 0, duplicates = 0, kept = 0, rollbacks = 0;
   /// The best kept trial that its confirmation upheld; after an interruption or a halt the best kept one,
   /// unconfirmed; none when the baseline stands.

@@ -97,7 +97,7 @@ json::object result_json(const Case& c, const RunHeader& header, const Trial& tr
   if (!trial.diff.empty()) out["diff"] = trial.diff;
   if (!e.build.log_path.empty()) out["log"] = e.build.log_path;
   out["strategy"] = header.strategy;
-  out["seed"] = std::to_string(header.seed);
+  out["seed"] = header.seed;
   out["version"] = header.version;
   out["run"] = header.run;
   out["trial"] = trial.id;

@@ -227,10 +227,28 @@ Result<Session::Stop> Session::run_batch(std::int64_t batch) {
   return Stop();
 }
 
+Session::Stop Session::enough() {
+  const LoopOptions& options = m_p.options;
+  if (options.enough_of_light > 0 && m_best_fraction >= options.enough_of_light) {
+    m_summary.end_detail = fmt::format("{:.1f} % of the speed of light", 100 * m_best_fraction);
+    return Summary::End::speed_of_light;
+  }
+  if (options.no_improve_rounds > 0 && m_rounds_without >= options.no_improve_rounds) {
+    m_summary.end_detail = fmt::format("{} rounds without one", m_rounds_without);
+    return Summary::End::no_improvement;
+  }
+  return std::nullopt;
+}
+
 Result<Session::Stop> Session::search() {
   for (std::int64_t batch = 1;; ++batch) {
+    const std::uint64_t kept_before = m_summary.kept;
     TS_ASSIGN(const Stop stop, run_batch(batch));
     if (stop) return stop;
+    m_rounds_without = m_summary.kept > kept_before ? 0 : m_rounds_without + 1;
+    // A run that went on after it had enough was told to.
+    if (m_asks.contains(batch + 1)) continue;
+    if (const Stop done = enough()) return done;
   }
 }
 

@@ -49,6 +49,7 @@ class Session {
   [[nodiscard]] Result<Stop> run_batch(std::int64_t batch);
   [[nodiscard]] Result<std::vector<Item>> propose(std::int64_t batch, std::size_t count);
   [[nodiscard]] Stop limit_reached() const;
+  [[nodiscard]] Stop enough();  ///< after a whole batch
   [[nodiscard]] std::size_t batch_size(std::int64_t batch) const;
   void report(const char* stage, const Trial* last);
   [[nodiscard]] double spent() const;
@@ -93,6 +94,7 @@ class Session {
   const Trial* m_incumbent = nullptr;
   double m_best_log_ratio = 0;
   double m_best_fraction = 0;
+  std::uint64_t m_rounds_without = 0;  ///< batches since the last improvement
   int m_bad_in_row = 0;
   int m_infra_in_row = 0;
   double m_spent_before = 0;

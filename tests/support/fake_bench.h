@@ -29,6 +29,7 @@ class FakeBench : public bench::Bench {
   std::string machine = "Example CPU 9000";
   std::function<void(const Candidate&)> on_measure;  ///< called before each measurement
   std::function<bool(const Candidate&)> confirmation_fails;
+  double floor_ms = 0;  ///< speed of light of every shape; 0 = unknown
   int opened = 0, measured = 0, built_count = 0;
 
   Result<bench::Opening> open() override {
@@ -72,6 +73,7 @@ class FakeBench : public bench::Bench {
     Evidence e = compare(candidate, log_time(candidate) - m_incumbent);
     e.log_ratio_to_baseline = e.log_ratio + m_incumbent;
     e.build = built.evidence;
+    for (ShapeEvidence& shape : e.shapes) shape.timing.floor_ms = floor_ms;
     if (infra_failures > 0) {
       --infra_failures;
       e.infra = true;

@@ -119,6 +119,57 @@ TEST_F(LoopTest, SpendsExactlyItsBudgetOfEvaluations) {
   EXPECT_EQ(summary->evaluations, 7U);
 }
 
+TEST_F(LoopTest, StopsAfterSomeRoundsWithoutAnImprovement) {
+  options.no_improve_rounds = 3;
+  options.batch = 2;
+  test::FakeBench bench(c);
+  const auto summary = run(bench);
+  ASSERT_TRUE(summary) << summary.error().line();
+  EXPECT_EQ(summary->end, Summary::End::no_improvement);
+  EXPECT_EQ(summary->end_detail, "3 rounds without one");
+  ASSERT_LT(trials.size(), 64U);
+  // Exactly three batches of two came behind the last one that was kept.
+  std::int64_t last_kept = 0;
+  for (const Trial& t : trials) {
+    if (t.decision.keep) last_kept = t.batch;
+  }
+  EXPECT_EQ(trials.back().batch, last_kept + 3);
+  const std::size_t stopped_at = trials.size();
+  // Resumed under the same rule it has still had enough; with a wider one it goes on.
+  test::FakeBench again(c);
+  EXPECT_EQ(run(again)->end, Summary::End::no_improvement);
+  EXPECT_EQ(trials.size(), stopped_at);
+  options.no_improve_rounds = 0;
+  EXPECT_EQ(run(again)->end, Summary::End::exhausted);
+  EXPECT_EQ(trials.size(), 64U);
+}
+
+TEST_F(LoopTest, StopsWhenTheIncumbentIsNearTheSpeedOfLight) {
+  // The incumbent's share of the speed of light is floor / latency; the fake's latency is its ratio in ms.
+  options.enough_of_light = 0.5;
+  options.batch = 1;
+  test::FakeBench unknown(c);
+  const auto without = run(unknown);
+  ASSERT_TRUE(without);
+  EXPECT_EQ(without->end, Summary::End::exhausted) << "no floor, no such stop";
+  const std::size_t all = trials.size();
+  folder += "2";
+  test::FakeBench bench(c);
+  bench.floor_ms = 0.45;
+  const auto summary = run(bench);
+  ASSERT_TRUE(summary) << summary.error().line();
+  EXPECT_EQ(summary->end, Summary::End::speed_of_light);
+  EXPECT_LT(trials.size(), all);
+  EXPECT_NE(summary->end_detail.find("% of the speed of light"), std::string::npos) << summary->end_detail;
+  const Trial* incumbent = nullptr;
+  for (const Trial& t : trials) {
+    if (t.decision.keep) incumbent = &t;
+  }
+  ASSERT_NE(incumbent, nullptr);
+  EXPECT_EQ(incumbent->batch, trials.back().batch);  // it ended with the batch that reached it
+  EXPECT_GE(0.45 / incumbent->evidence.shapes[0].timing.latency_ms, 0.5);
+}
+
 TEST_F(LoopTest, GoesOnWhereItStoppedWhenTheBudgetGrows) {
   test::FakeBench whole(c);
   ASSERT_TRUE(run(whole));

@@ -8,11 +8,12 @@
 
 #include "base/file.h"
 #include "support/judge_samples.h"
+#include "support/schema_check.h"
 
 namespace tunesmith::tune {
 namespace {
 
-class RunsTest : public testing::Test {
+class RunsTest : public ::testing::Test {
  protected:
   void SetUp() override {
     auto made = TempDir::make();
@@ -96,6 +97,35 @@ TEST_F(RunsTest, LeavesOutTheFiguresOfAFailedBuild) {
   EXPECT_EQ(result.at("compile_fail"), 1);
   const auto answer = judge::verify(*Node::parse(print_json(result), "r"), judge::Gate::standard(1e-3), {});
   EXPECT_EQ(answer.failures.at(0).reason, Reason::build_failed);
+}
+
+TEST_F(RunsTest, EveryResultIsAnInstanceOfThePublishedSchema) {
+  const auto text = Node::read(std::string(TUNESMITH_SOURCE_DIR) + "/schemas/result.schema.json");
+  ASSERT_TRUE(text);
+  const tunesmith::testing::SchemaCheck schema(text->value());
+  const auto faults = [&](const Trial& t) {
+    RunHeader header;
+    header.run = "r";
+    header.seal_key = "key";
+    std::string out;
+    // As it is written and read again, not as it stands in memory.
+    for (const std::string& fault :
+         schema.faults(Node::parse(print_json(result_json(c, header, t)), "r")->value()))
+      out += fault + "\n";
+    return out;
+  };
+  EXPECT_EQ(faults(trial(1)), "");
+  EXPECT_EQ(faults(trial(2, 1.3)), "");
+  Trial t = trial(3);
+  t.evidence = Evidence{};
+  t.evidence.build.outcome = BuildEvidence::Outcome::failed;
+  t.decision = judge::decide(t.evidence, c, judge::Gate::standard(1e-3), {}, {1.0, 1.0, 0});
+  EXPECT_EQ(faults(t), "");
+  t = trial(4);
+  t.evidence.rejection = Reason::out_of_bounds;
+  t.evidence.shapes.clear();
+  t.decision = judge::decide(t.evidence, c, judge::Gate::standard(1e-3), {}, {1.0, 1.0, 0});
+  EXPECT_EQ(faults(t), "");
 }
 
 TEST_F(RunsTest, SealsResultsAndSeesEveryChange) {
