@@ -237,7 +237,9 @@ std::string custom_schema() {
   return R"({"type":"object","properties":{"input":{"type":"string"}},"required":["input"],"additionalProperties":false})";
 }
 
-std::string wrap_custom(std::string_view input) { return fmt::format("{{\"input\":{}}}", quoted(input)); }
+std::string wrap_custom(std::string_view input) {
+  return fmt::format("{{\"input\":{}}}", json_string(input));
+}
 
 std::string unwrap_custom(const std::string& arguments) {
   const auto document = Document::parse(arguments, "arguments");
@@ -315,7 +317,7 @@ std::string arguments_object(const ToolCall& call, bool& mended) {
   const auto document = Document::parse(call.arguments, "arguments");
   if (document && document->root().is_object()) return call.arguments;
   mended = true;
-  return fmt::format("{{\"invalid_json\":{}}}", quoted(call.arguments));
+  return fmt::format("{{\"invalid_json\":{}}}", json_string(call.arguments));
 }
 
 }  // namespace tunesmith::wire

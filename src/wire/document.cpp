@@ -520,7 +520,7 @@ Writer& Writer::raw(std::string_view json) {
   return *this;
 }
 
-std::string quoted(std::string_view text) {
+std::string json_string(std::string_view text) {
   std::string out;
   Writer(out).string(text);
   return out;

@@ -128,6 +128,6 @@ class Writer {
 };
 
 /// `text` as a JSON string with its quotes.
-[[nodiscard]] std::string quoted(std::string_view text);
+[[nodiscard]] std::string json_string(std::string_view text);
 
 }  // namespace tunesmith::wire

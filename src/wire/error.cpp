@@ -54,9 +54,15 @@ ErrorKind kind_of(int status, const ApiError& error) {
   if (contains(error.message, "credit balance is too low")) return ErrorKind::billing;
   for (const std::string* name : {&error.code, &error.type}) {
     for (const Word& word : k_words) {
-      // "invalid_request_error" stands beside any status; then the status knows better.
-      if (*name == word.word && (word.kind != ErrorKind::invalid_request || status == 0)) return word.kind;
+      // "invalid_request_error" and "server_error" stand beside many a status; then the status knows better.
+      const bool vague = word.kind == ErrorKind::invalid_request || word.kind == ErrorKind::server;
+      if (*name == word.word && (!vague || status == 0)) return word.kind;
     }
+  }
+  // Inside a stream some give the status as the code.
+  if (status == 0 && error.code.size() == 3 &&
+      error.code.find_first_not_of("0123456789") == std::string::npos) {
+    status = std::stoi(error.code);
   }
   switch (status) {
     case 401:

@@ -1,6 +1,8 @@
 // Anthropic Messages: requests.
 #include <fmt/format.h>
 
+#include <algorithm>
+
 #include "wire/messages.h"
 
 namespace tunesmith::wire {
@@ -390,7 +392,9 @@ Status write_settings(const Request& request, const Target& target, const Losses
     w.close(']');
   }
   if (request.stream) w.field_bool("stream", true);
-  if (!request.user.empty()) w.key("metadata").open('{').field("user_id", request.user).close('}');
+  const bool whole = std::any_of(request.extra.begin(), request.extra.end(),
+                                 [](const Foreign& f) { return f.format == k_me && f.name == "metadata"; });
+  if (!request.user.empty() && !whole) w.key("metadata").open('{').field("user_id", request.user).close('}');
   if (!request.cache_key.empty()) losses.note("prompt_cache_key was left out: the format caches by marks");
   if (!request.verbosity.empty()) losses.note("verbosity was left out");
   return {};

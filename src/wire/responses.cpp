@@ -26,7 +26,8 @@ Result<ToolCall> read_call_item(const View& item) {
   call.custom = item["type"].equals("custom_tool_call");
   TS_ASSIGN(call.name, need_string(item, "name"));
   call.id = item["call_id"].is_string() ? item["call_id"].str() : item["id"].str();
-  if (call.id.empty()) return item.error("a tool call needs \"call_id\"");
+  if (!item["call_id"].is_string() && !item["id"].is_string())
+    return item.error("a tool call needs \"call_id\"");
   call.space = item["namespace"].str();
   const View arguments = item[call.custom ? "input" : "arguments"];
   call.arguments = arguments.is_string() ? arguments.str()

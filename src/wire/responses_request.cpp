@@ -1,6 +1,8 @@
 // OpenAI Responses: requests.
 #include <fmt/format.h>
 
+#include <algorithm>
+
 #include "wire/responses.h"
 
 namespace tunesmith::wire {

@@ -1,5 +1,6 @@
 #include <fmt/format.h>
 
+#include "base/text.h"
 #include "wire/format.h"
 
 namespace tunesmith::wire {
@@ -61,7 +62,9 @@ void StreamReader::finish(Events& out) {
 }
 
 void StreamReader::on_sse(const SseEvent& event, Events& out) {
-  if (m_ended || on_word(event.data, out)) return;
+  // Empty data keeps connections alive, at some servers.
+  const std::string_view word = trim(event.data);
+  if (m_ended || word.empty() || on_word(word, out)) return;
   auto document = Document::parse(event.data, "stream");
   if (!document) {
     // What an unterminated event holds is half of something: a cut, said as such by finish().
