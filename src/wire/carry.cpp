@@ -258,8 +258,32 @@ std::string custom_description(const Tool& tool) {
   return text;
 }
 
+std::size_t size_of(const Request& request) {
+  const auto count = [](const std::vector<Part>& parts, const auto& self) -> std::size_t {
+    std::size_t bytes = 0;
+    for (const Part& part : parts) {
+      bytes += 100;
+      if (const auto* text = std::get_if<Text>(&part.is)) bytes += text->text.size() + text->text.size() / 16;
+      if (const auto* image = std::get_if<Image>(&part.is)) bytes += image->base64.size();
+      if (const auto* call = std::get_if<ToolCall>(&part.is)) bytes += call->arguments.size() * 9 / 8;
+      if (const auto* result = std::get_if<ToolResult>(&part.is)) bytes += self(result->content, self);
+    }
+    return bytes;
+  };
+  std::size_t bytes = 1000;
+  for (const Message& message : request.messages) bytes += 100 + count(message.parts, count);
+  for (const Tool& tool : request.tools) bytes += 200 + tool.description.size() + tool.schema.size();
+  return bytes;
+}
+
 std::string joined_text(const std::vector<Part>& parts) {
   std::string out;
+  std::size_t bytes = 0;
+  for (const Part& part : parts) {
+    const auto* text = std::get_if<Text>(&part.is);
+    if (text != nullptr) bytes += text->text.size() + 2;
+  }
+  out.reserve(bytes);
   for (const Part& part : parts) {
     const auto* text = std::get_if<Text>(&part.is);
     if (text == nullptr || text->text.empty()) continue;

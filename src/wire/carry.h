@@ -60,6 +60,9 @@ void add_fields(Request& request, std::vector<Foreign> fields);
 [[nodiscard]] std::string unwrap_custom(const std::string& arguments);
 [[nodiscard]] std::string custom_description(const Tool& tool);
 
+/// About as many bytes as the request's JSON will have: growing a large body step by step costs more than
+/// writing it.
+[[nodiscard]] std::size_t size_of(const Request& request);
 /// Texts joined by blank lines.
 [[nodiscard]] std::string joined_text(const std::vector<Part>& parts);
 /// "data:image/png;base64,…" to its two parts; false when it is none.

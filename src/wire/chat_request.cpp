@@ -472,6 +472,7 @@ Result<Written> write_chat_request(const Request& request, const Target& target)
   Written written;
   const Losses losses(k_me, target, written);
   TS_TRY(rename_tools(request, target.custom_tools, written));
+  written.body.reserve(size_of(request));
   Writer w(written.body);
   w.open('{').field("model", target.model.empty() ? request.model : target.model);
   TS_TRY(write_messages(request, target, losses, w));

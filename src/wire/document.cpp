@@ -55,10 +55,10 @@ std::string unescape(std::string_view inner) {
   std::string out;
   out.reserve(inner.size());
   for (std::size_t i = 0; i < inner.size(); ++i) {
-    if (inner[i] != '\\') {
-      out += inner[i];
-      continue;
-    }
+    const std::size_t escape = std::min(inner.find('\\', i), inner.size());
+    out += inner.substr(i, escape - i);
+    i = escape;
+    if (i == inner.size()) break;
     switch (inner[++i]) {
       case 'n':
         out += '\n';

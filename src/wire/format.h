@@ -1,5 +1,5 @@
 // One interface over the three formats, and the table of them. Pure: bytes and values in, bytes and values
-// out. Adding a format is one folder of files and one line in table.cpp.
+// out. Adding one: its files, a name in format_id.h, a line in table.cpp, its figures in usage.cpp.
 //
 // Sources of the formats: the type files of the official SDKs (openai 7.59, @anthropic-ai/sdk 1.14), what the
 // real clients (Codex 0.171, Claude Code 2.1.332) were seen to send and to need, and the forms that

@@ -91,8 +91,7 @@ std::vector<Event> Sequencer::take(Event event) {
   std::vector<Event> out;
   const int part = part_of(event);
   if (part < 0) {
-    // An end leaves nothing behind, even if the reader closed no part.
-    if (!std::holds_alternative<Ping>(event) && !std::holds_alternative<Start>(event)) {
+    if (std::holds_alternative<Finished>(event)) {
       while (m_open >= 0 || !m_waiting.empty()) {
         if (m_open >= 0) out.emplace_back(PartEnd{m_open});
         m_open = -1;

@@ -252,7 +252,8 @@ class Collector {
 
 /// Passes events on with only one part open at a time: deltas of others wait until the open one ends.
 /// Messages and Responses clients expect blocks one after the other, Chat upstreams may interleave parallel
-/// calls.
+/// calls. Finished closes what is still open; Failed and Cut close nothing, so that no client
+/// takes half a part for a whole one.
 class Sequencer {
  public:
   [[nodiscard]] std::vector<Event> take(Event event);

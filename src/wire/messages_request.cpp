@@ -469,6 +469,7 @@ Result<Written> write_messages_request(const Request& request, const Target& tar
   Written written;
   const Losses losses(k_me, target, written);
   TS_TRY(rename_tools(request, false, written));
+  written.body.reserve(size_of(request));
   Writer w(written.body);
   w.open('{').field("model", target.model.empty() ? request.model : target.model);
   TS_TRY(RequestWriter(request, target, losses).messages(w));

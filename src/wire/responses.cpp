@@ -48,6 +48,7 @@ Thinking read_reasoning_item(const View& item) {
 
 Result<std::vector<Part>> read_output_item(const View& item) {
   std::vector<Part> parts;
+  if (!item.is_object()) return item.error(fmt::format("must be an object, not {}", item.kind_name()));
   const std::string type = item["type"].str();
   if (type == "message") {
     const std::vector<View> pieces = item["content"].items();

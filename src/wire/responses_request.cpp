@@ -476,6 +476,7 @@ Result<Request> read_responses_request(std::string body) {
 Result<Written> write_responses_request(const Request& request, const Target& target) {
   Written written;
   const Losses losses(k_me, target, written);
+  written.body.reserve(size_of(request));
   Writer w(written.body);
   w.open('{').field("model", target.model.empty() ? request.model : target.model);
   TS_TRY(RequestWriter(request, losses).input(w));

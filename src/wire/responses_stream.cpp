@@ -167,7 +167,7 @@ class ResponsesReader : public StreamReader {
   /// The whole item has come: whatever its pieces did not tell is told now. Some servers send no pieces at
   /// all.
   void complete(Item& item, const View& view, Events& out) {
-    if (item.done) return;
+    if (item.done || !view.is_object()) return;
     item.done = true;
     begin(item, view, out);
     const std::string type = view["type"].str();
@@ -237,6 +237,7 @@ class ResponsesWriter : public StreamWriter {
 
  private:
   void put(const Event& event, std::string& out) {
+    release(event, out);
     if (const auto* start = std::get_if<Start>(&event)) {
       m_object.id = start->id;
       m_object.model = m_options.model.empty() ? start->model : m_options.model;
@@ -248,7 +249,8 @@ class ResponsesWriter : public StreamWriter {
     } else if (const auto* piece = std::get_if<PartDelta>(&event)) {
       append(*piece, out);
     } else if (std::holds_alternative<PartEnd>(event)) {
-      end(out);
+      m_held = std::holds_alternative<ToolCall>(m_part.is);
+      if (!m_held) end(out);
     } else if (std::holds_alternative<Ping>(event)) {
       sse_comment("ping", out);
     } else if (const auto* finished = std::get_if<Finished>(&event)) {
@@ -264,6 +266,17 @@ class ResponsesWriter : public StreamWriter {
       broken.message = cut->reason;
       fail_with(broken, out);
     }
+  }
+
+  /// Clients run what output_item.done holds, and a call that the output limit cut looks like any other until
+  /// the reason to stop is known. So a call is said to be done with the event after it, and then only if that
+  /// is not such an end.
+  void release(const Event& event, std::string& out) {
+    if (!m_held || std::holds_alternative<Ping>(event)) return;
+    m_held = false;
+    const auto* finished = std::get_if<Finished>(&event);
+    const bool stopped = finished != nullptr && responses_status(finished->stop) != "completed";
+    if (!stopped && !std::holds_alternative<Failed>(event) && !std::holds_alternative<Cut>(event)) end(out);
   }
 
   /// An event's beginning: {"type":…,"sequence_number":n
@@ -419,6 +432,7 @@ class ResponsesWriter : public StreamWriter {
   Part m_part;
   std::string m_item_id;
   bool m_begun = false;
+  bool m_held = false;  ///< the last part is a call, ended and not yet said to be done
   bool m_ended = false;
 };
 

@@ -29,9 +29,17 @@ TEST(SequencerTest, OpenPartsWaitForTheFirstToEnd) {
 }
 
 TEST(SequencerTest, AnEndLeavesNothingBehind) {
-  EXPECT_EQ(sequence({PartStart{0, {Text{}}}, PartStart{1, {Text{}}}, PartStart{2, {Text{}}},
-                      PartDelta{2, DeltaField::text, "z"}, Cut{"why"}}),
-            "part 0 text()\nend 0\npart 1 text()\nend 1\npart 2 text()\ndelta 2 0 z\nend 2\ncut: why\n");
+  const std::vector<Event> begun = {PartStart{0, {Text{}}}, PartStart{1, {Text{}}}, PartStart{2, {Text{}}},
+                                    PartDelta{2, DeltaField::text, "z"}};
+  std::vector<Event> finished = begun;
+  finished.push_back(Finished{});
+  EXPECT_EQ(
+      sequence(finished),
+      "part 0 text()\nend 0\npart 1 text()\nend 1\npart 2 text()\ndelta 2 0 z\nend 2\nfinished unknown\n");
+  // Nobody must take what was cut for whole.
+  std::vector<Event> cut = begun;
+  cut.push_back(Cut{"why"});
+  EXPECT_EQ(sequence(cut), "part 0 text()\ncut: why\n");
 }
 
 TEST(SequencerTest, AnotherPartGoesOnLiveOnceTheFirstHasEnded) {

@@ -471,6 +471,29 @@ TEST(TranslateTest, PartsOfAReplyThatCannotBeCarriedEndTheStreamByName) {
             "failed server: the reply holds a part that the format chat cannot carry: server_tool_use");
 }
 
+TEST(TranslateTest, HalfAToolCallIsNeverSaidToBeDone) {
+  const std::string whole_call =
+      R"({"id":"c","model":"m","choices":[{"index":0,"delta":{"tool_calls":[{"index":0,"id":"w","function":{"name":"ls","arguments":"{}"}}]}}]})";
+  const std::string half_call =
+      R"({"id":"c","model":"m","choices":[{"index":0,"delta":{"tool_calls":[{"index":1,"id":"a","function":{"name":"sh","arguments":"{\"command\":\"rm -r /tmp/x"}}]}}]})";
+  const std::string limit = R"({"id":"c","choices":[{"index":0,"delta":{},"finish_reason":"length"}]})";
+  for (const std::string how : {"stopped", "cut", "limit"}) {
+    StreamTranslator translator(FormatId::chat, FormatId::responses, {}, {});
+    std::string out;
+    translator.feed(test::stream_of({whole_call, half_call}), out);
+    if (how == "stopped") translator.stop(out);
+    if (how == "limit") translator.feed(test::stream_of({limit, "[DONE]"}), out);
+    translator.finish(out);
+    const std::size_t done = out.rfind("event: response.output_item.done");
+    // The whole call is done, unless the connection broke before anybody could know that it was whole.
+    EXPECT_EQ(done != std::string::npos, how != "cut") << how;
+    if (done != std::string::npos) {
+      EXPECT_FALSE(has(out.substr(done, out.find("\n\n", done) - done), "rm -r")) << how;
+    }
+    EXPECT_TRUE(has(out, how == "cut" ? "response.failed" : "response.incomplete")) << how;
+  }
+}
+
 TEST(TranslateTest, RefusalsOfTheUpstreamBecomeTheClientsOwn) {
   const HttpAnswer answer = translate_error(
       FormatId::messages, 429,
