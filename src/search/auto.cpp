@@ -168,7 +168,8 @@ class Auto : public Proposer {
     // Halves: the difference of two extreme objectives must stay finite.
     const auto above = [&](double objective) { return objective / 2 - valid.front() / 2; };
     const auto at = [&](double q) {
-      return above(valid[static_cast<std::size_t>(q * static_cast<double>(valid.size() - 1))]);
+      // Rounded towards the slower end: of two points a failure is like the slower one.
+      return above(valid[static_cast<std::size_t>(std::ceil(q * static_cast<double>(valid.size() - 1)))]);
     };
     double scale = m_prior ? m_prior->middle() / 2 : at(m_settings.scale_quantile);
     if (!(scale > 0)) scale = std::max(std::fabs(valid.front()) * 1e-9, std::numeric_limits<double>::min());

@@ -28,15 +28,16 @@ Features::Features(const space::Space& space) {
   for (std::size_t p = 0; p < space.parameters().size(); ++p) {
     const space::Parameter& parameter = space.parameters()[p];
     if (parameter.values.size() < 2) continue;
-    Column column{p, parameter.ordered() || parameter.values.size() == 2, {}, {}};
+    const bool ordered = parameter.ordered();  // looks at every value
+    Column column{p, ordered || parameter.values.size() == 2, {}, {}};
     std::vector<double> numbers;
     for (std::size_t v = 0; v < parameter.values.size(); ++v) {
       const auto number = space::number_of(parameter.values[v]);
-      numbers.push_back(parameter.ordered() && number ? *number : static_cast<double>(v));
+      numbers.push_back(ordered && number ? *number : static_cast<double>(v));
     }
     column.rank = ranks(numbers);
     const bool positive =
-        parameter.ordered() && std::all_of(numbers.begin(), numbers.end(), [](double n) { return n > 0; });
+        ordered && std::all_of(numbers.begin(), numbers.end(), [](double n) { return n > 0; });
     if (positive && logs < k_pair_limit) {
       ++logs;
       for (const double number : numbers) column.log.push_back(static_cast<float>(std::log2(number)));

@@ -30,7 +30,9 @@ PriorModel::PriorModel(const space::Space& space, const Prior& prior, std::uint6
     if (valid.empty()) continue;  // nothing but failures, or another space
     std::sort(valid.begin(), valid.end());
     const auto at = [&](double q) {
-      return valid[static_cast<std::size_t>(q * static_cast<double>(valid.size() - 1))] - valid.front();
+      // Rounded towards the slower end: of two points a failure is like the slower one.
+      return valid[static_cast<std::size_t>(std::ceil(q * static_cast<double>(valid.size() - 1)))] -
+             valid.front();
     };
     Source source;
     std::vector<const PriorPoint*> learnt;

@@ -10,6 +10,7 @@
 
 #include "search/features.h"
 #include "search/forest.h"
+#include "search/moves.h"
 #include "search/shuffled.h"
 #include "search/strategies.h"
 
@@ -169,7 +170,7 @@ class Surrogate : public Strategy {
   }
 
   [[nodiscard]] std::vector<space::Config> some_neighbours(const space::Config& config) {
-    std::vector<space::Config> near = m_space.neighbours(config, space::Neighbourhood::hamming);
+    std::vector<space::Config> near = one_changed(m_space, config, m_rng);
     if (near.size() <= k_neighbour_pool) return near;
     for (std::size_t i = 0; i < k_neighbour_pool; ++i)
       std::swap(near[i], near[i + m_rng.below(near.size() - i)]);

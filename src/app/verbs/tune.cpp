@@ -3,6 +3,7 @@
 #include <cmath>
 
 #include "app/command.h"
+#include "app/recorded_spaces.h"
 #include "app/run_view.h"
 #include "app/session.h"
 #include "app/stop.h"
@@ -77,6 +78,12 @@ Result<Work> start(const Context& context) {
   // Asked for before the run's folder is made: a misspelt strategy leaves nothing behind.
   TS_TRY(search::make_strategy(plan.strategy, rules.of->space, plan.seed, {plan.evaluations}));
   TS_ASSIGN(tune::RunHeader header, make_header(rules, arguments, plan));
+  if (arguments.has("--prior")) {
+    // The path as it is now: "latest" will soon be this run itself.
+    TS_ASSIGN(const std::string prior, find_prior(arguments.text("--prior")));
+    TS_TRY(read_prior(prior, rules.of->space));
+    header.extra["prior"] = prior;
+  }
   TS_ASSIGN(const std::string folder, tune::new_run_folder(tune::runs_root(), rules.of->name));
   header.run = base_name(folder);
   TS_ASSIGN(tune::Journal journal, tune::Journal::create(folder, header));
@@ -91,8 +98,8 @@ std::string text_in(const json::object& extra, const char* key) {
 /// Everything comes from the run itself; only the budget may grow.
 Result<Work> resume(const Context& context) {
   const Arguments& arguments = context.arguments;
-  for (const char* flag :
-       {"CASE", "--strategy", "--seed", "--batch", "--gate", "--objective", "--trust-self-reported"}) {
+  for (const char* flag : {"CASE", "--strategy", "--prior", "--seed", "--batch", "--gate", "--objective",
+                           "--trust-self-reported"}) {
     if (arguments.has(flag)) {
       return fail(ErrorCode::usage, fmt::format("--resume takes {} from the run itself", flag),
                   "leave it out");
@@ -130,8 +137,12 @@ Result<Exit> run(Context& context) {
   const bool simulated = has_simulated_clock(header);
   if (simulated) bench_opts.simulated_ns = simulated_clock.charged_ns();
   TS_ASSIGN(const auto bench, bench::make_bench(c, bench_opts));
+  search::Prior prior;
+  if (const std::string from = text_in(header.extra, "prior"); !from.empty()) {
+    TS_ASSIGN(prior, read_prior(from, c.space));
+  }
   TS_ASSIGN(const auto strategy,
-            search::make_strategy(header.strategy, c.space, header.seed, {header.evaluations}));
+            search::make_strategy(header.strategy, c.space, header.seed, {header.evaluations}, prior));
   tune::LoopOptions options;
   options.evaluations = arguments.count("--evaluations").value_or(header.evaluations);
   options.minutes = arguments.number("--minutes").value_or(header.minutes);
@@ -229,6 +240,10 @@ Command tune_command() {
                .help = "how to search (tunesmith help strategies)",
                .fallback = strategies.front(),
                .choices = strategies},
+              {.name = "--prior",
+               .kind = Kind::text,
+               .value = "FILE|RUN",
+               .help = "start from what a recording or another run of this kernel found"},
               {.name = "--evaluations", .kind = Kind::count, .value = "N", .help = "stop after N candidates"},
               {.name = "--minutes",
                .kind = Kind::number,

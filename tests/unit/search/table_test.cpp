@@ -1,8 +1,11 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <cmath>
+#include <limits>
 #include <set>
 
+#include "base/random.h"
 #include "search/strategy.h"
 
 namespace tunesmith::search {
@@ -158,6 +161,126 @@ TEST_P(EveryStrategyTest, WorksBeyond64Bits) {
     ASSERT_TRUE(proposed.insert(batch[0]).second);
     strategy->tell({batch[0], i % 3 != 0, static_cast<double>(batch[0].at[0])});
   }
+}
+
+TEST_P(EveryStrategyTest, StandsResultsThatComeLateInBatchesAndOutOfOrder) {
+  const Space space = mixed();
+  const auto strategy = start(GetParam(), space, 7, 100);
+  std::set<Config> proposed;
+  std::vector<Config> out;
+  Rng rng(5);
+  while (true) {
+    const auto batch = strategy->ask(1 + rng.below(6));
+    for (const Config& config : batch) {
+      ASSERT_TRUE(space.legal(config));
+      ASSERT_TRUE(proposed.insert(config).second);
+      out.push_back(config);
+    }
+    if (batch.empty() && out.empty()) break;
+    rng.shuffle(out);
+    for (std::size_t i = batch.empty() ? out.size() : rng.below(out.size() + 1); i > 0; --i) {
+      strategy->tell({out.back(), rng.chance(0.7), rng.normal()});
+      out.pop_back();
+    }
+  }
+  EXPECT_EQ(proposed.size(), space.count());
+}
+
+TEST_P(EveryStrategyTest, TakesWhatIsNotANumberForAFailure) {
+  const Space space = mixed();
+  const auto strategy = start(GetParam(), space);
+  const double wrong[] = {std::numeric_limits<double>::quiet_NaN(), std::numeric_limits<double>::infinity(),
+                          -std::numeric_limits<double>::infinity(), 1.0};
+  std::size_t i = 0;
+  for (auto batch = strategy->ask(3); !batch.empty(); batch = strategy->ask(3))
+    for (const Config& config : batch) strategy->tell({config, true, wrong[i++ % 4]});
+  EXPECT_EQ(i, space.count());
+}
+
+TEST_P(EveryStrategyTest, IgnoresAnIllegalPointAndAResultToldTwice) {
+  const Space space = mixed();
+  const auto strategy = start(GetParam(), space);
+  strategy->tell({{{4, 3, 0, 0, 0}}, true, -1e9});  // 16 * 4 > 16
+  std::size_t count = 0;
+  for (auto batch = strategy->ask(2); !batch.empty(); batch = strategy->ask(2)) {
+    count += batch.size();
+    for (const Config& config : batch) {
+      strategy->tell({config, true, 2});
+      strategy->tell({config, false, 0});
+    }
+  }
+  EXPECT_EQ(count, space.count());
+}
+
+TEST_P(EveryStrategyTest, FindsItsWayWithABudgetOfOne) {
+  const Space space = mixed();
+  EXPECT_EQ(start(GetParam(), space, 1, 1)->ask(1).size(), 1U);
+}
+
+TEST_P(EveryStrategyTest, ReachesTheFewLegalPointsOfABillion) {
+  // Nine parameters of ten values, of which about 10^4 combinations are legal.
+  std::vector<space::Parameter> parameters;
+  for (int p = 0; p < 9; ++p) parameters.push_back({"p" + std::to_string(p), range(0, 10)});
+  const Space space = make(parameters, {"p0 == p1", "p2 == p3", "p4 == p5", "p6 == p7", "p8 == p0"});
+  ASSERT_EQ(space.cartesian(), 1e9);
+  ASSERT_EQ(space.count(), 10'000U);
+  const auto strategy = start(GetParam(), space, 2, 60);
+  std::set<Config> proposed;
+  for (int i = 0; i < 60; ++i) {
+    const auto batch = strategy->ask(1);
+    ASSERT_EQ(batch.size(), 1U);
+    ASSERT_TRUE(space.legal(batch[0]));
+    ASSERT_TRUE(proposed.insert(batch[0]).second);
+    strategy->tell({batch[0], batch[0].at[0] != 3, static_cast<double>(batch[0].at[2] + batch[0].at[4])});
+  }
+}
+
+TEST_P(EveryStrategyTest, StaysSmallOnAMillionLegalPoints) {
+  static const Space cube = make({{"a", range(0, 100)}, {"b", range(0, 100)}, {"c", range(0, 100)}}, {});
+  static const Space row = make({{"a", range(0, 50'000)}}, {});  // many values in one parameter
+  ASSERT_EQ(cube.count(), 1'000'000U);
+  for (const Space* space : {&cube, &row}) {
+    const auto strategy = start(GetParam(), *space, 2, 40);
+    for (int i = 0; i < 40; ++i) {
+      const auto batch = strategy->ask(1);
+      ASSERT_EQ(batch.size(), 1U);
+      strategy->tell({batch[0], true, std::fabs(static_cast<double>(batch[0].at[0]) - 70)});
+    }
+  }
+}
+
+TEST_P(EveryStrategyTest, TriesAPriorFirstAndStillReachesEverything) {
+  const Space space = mixed();
+  Prior prior;
+  prior.sources.emplace_back();
+  for (std::uint64_t i = 0; i < 20; ++i)
+    prior.sources[0].push_back({space.at(i), i % 4 != 0, static_cast<double>(20 - i)});
+  prior.sources[0].push_back({{{4, 3, 0, 0, 0}}, true, -5});  // not legal here
+  auto made = make_strategy(GetParam(), space, 1, {40}, prior);
+  ASSERT_TRUE(made);
+  const auto first = (*made)->ask(1);
+  ASSERT_EQ(first.size(), 1U);
+  EXPECT_EQ(first[0], space.at(19));
+  std::set<Config> proposed(first.begin(), first.end());
+  (*made)->tell({first[0], true, 1});
+  for (auto batch = (*made)->ask(3); !batch.empty(); batch = (*made)->ask(3)) {
+    for (const Config& config : batch) {
+      ASSERT_TRUE(space.legal(config));
+      ASSERT_TRUE(proposed.insert(config).second);
+      (*made)->tell({config, config.at[0] != 1, static_cast<double>(config.at[1])});
+    }
+  }
+  EXPECT_EQ(proposed.size(), space.count());
+}
+
+TEST_P(EveryStrategyTest, GoesOnWithoutAPriorThatSaysNothing) {
+  const Space space = mixed();
+  Prior prior;
+  prior.sources.emplace_back();
+  for (std::uint64_t i = 0; i < 20; ++i) prior.sources[0].push_back({space.at(i), false, 0});
+  auto made = make_strategy(GetParam(), space, 1, {40}, prior);
+  ASSERT_TRUE(made);
+  EXPECT_EQ((*made)->ask(space.count() + 1).size(), space.count());
 }
 
 TEST(StrategyTableTest, PutsTheDefaultFirstAndSuggestsTheNearestName) {
