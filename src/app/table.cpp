@@ -22,10 +22,10 @@ Command help_command();
 
 const std::vector<Command>& command_table() {
   static const std::vector<Command> table = {
-      tune_command(),       record_command(), init_command(),    case_check_command(), bench_command(),
-      verify_command(),     score_command(),  top_command(),     show_command(),       runs_command(),
-      runs_prune_command(), apply_command(),  machine_command(), selftest_command(),   help_command(),
-      compare_strategies_command(),
+      tune_command(),    record_command(),   init_command(),       case_check_command(),
+      bench_command(),   verify_command(),   score_command(),      top_command(),
+      show_command(),    runs_command(),     runs_prune_command(), apply_command(),
+      machine_command(), selftest_command(), help_command(),       compare_strategies_command(),
   };
   return table;
 }

@@ -81,8 +81,8 @@ tl::expected<std::size_t, Rejection> Race::make_ready(Session& session, std::siz
 std::optional<Rejection> Race::sample(Side& side, std::size_t set, double& cpu_ms, double& wall_ms,
                                       CheckEvidence* check) {
   Session& session = *side.session;
-  // All calls of a sample share one place: what stands in its output from the call before is spoilt in between
-  // (see worker.cpp). Only a buffer that must be restored before each call needs a place for each.
+  // All calls of a sample share one place: what stands in its output from the call before is spoilt in
+  // between (see worker.cpp). Only a buffer that must be restored before each call needs a place for each.
   const std::size_t used = m_restored ? static_cast<std::size_t>(m_calls) : 1;
   const auto first = make_ready(session, set, used);
   if (!first) return first.error();
@@ -133,7 +133,7 @@ std::optional<Rejection> Race::time_incumbent() {
 
 void Race::choose_calls(double sample_ms) {
   const auto most = m_restored || m_options.cold ? m_incumbent.session->output_places(m_shape)
-                                               : static_cast<std::size_t>(k_most_calls);
+                                                 : static_cast<std::size_t>(k_most_calls);
   m_calls = static_cast<int>(
       std::clamp(std::ceil(sample_ms / m_call_ms), 1.0, static_cast<double>(m_options.cold ? 1 : most)));
 }
