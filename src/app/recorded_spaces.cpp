@@ -24,6 +24,13 @@ std::optional<search::ReplaySpace> replay_space(recording::Recording recording) 
   return made;
 }
 
+/// By its name: when such a file is none, somebody wants to know.
+bool looks_like_one(const std::string& name) {
+  for (const char* ending : {".json", ".json.gz", ".jsonl", ".jsonl.gz", ".csv.gz"})
+    if (name.ends_with(ending)) return true;
+  return false;
+}
+
 Error nothing_in_common(const std::string& where) {
   return {ErrorCode::invalid, fmt::format("{} has no point of this space", printable(where)),
           "a prior must have the same parameters by name, and values in common", Place{"", 0, 0, "--prior"}};
@@ -56,7 +63,8 @@ Result<RecordedSpaces> read_recorded_spaces(const std::string& folder) {
   std::set<std::string> done;  // a compact pair is two files
   for (const std::string& name : list_folder(folder)) {
     const std::string path = absolute_path(folder + "/" + name);
-    if (done.contains(path) || !recording::is_recording(path)) continue;
+    if (done.contains(path) || is_folder(path)) continue;
+    if (!recording::is_recording(path) && !looks_like_one(name)) continue;
     auto recording = recording::read_recording(path);
     if (!recording) {
       read.left_out.push_back(recording.error().line());

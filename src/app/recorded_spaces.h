@@ -14,8 +14,8 @@ struct RecordedSpaces {
   std::vector<std::string> left_out;        ///< one line each: which file, and why
 };
 
-/// Every recording in a folder. Files of other kinds are passed over; a recording that cannot be read, or in
-/// which everything failed, is left out with a line.
+/// Every recording in a folder. Files of other kinds are passed over; a recording (or what by its name should
+/// be one) that cannot be read, or in which everything failed, is left out with a line.
 [[nodiscard]] Result<RecordedSpaces> read_recorded_spaces(const std::string& folder);
 
 /// The absolute path behind --prior: a file, or the folder of a run (its name, a unique prefix, "latest").
