@@ -67,6 +67,8 @@ Result<tune::RunHeader> make_header(const Rules& rules, const Arguments& argumen
   TS_ASSIGN(header.machine, machine_of(c));
   TS_ASSIGN(header.extra["case"], case_text(c));
   if (c.recording) header.extra["replayed"] = c.recording->file;
+  if (plan.no_improve > 0) header.extra["no_improve"] = plan.no_improve;
+  if (plan.near_light > 0) header.extra["near_light"] = plan.near_light;
   if (plan.simulated_clock) header.extra["simulated_clock"] = true;
   header.extra["gate"] = rules.gate.to_json();
   header.extra["objective"] = rules.objective.to_json();

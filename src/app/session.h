@@ -16,6 +16,8 @@ struct RunPlan {
   std::string strategy;
   std::uint64_t seed = 0;
   std::uint64_t evaluations = 0;
+  std::uint64_t no_improve = 0;  ///< stop after so many batches without an improvement; 0 = never
+  double near_light = 0;         ///< stop at this percentage of the speed of light; 0 = never
   double minutes = 0;
   std::uint64_t batch = 1;
   bool trust_self_reported = false;

@@ -43,6 +43,23 @@ Status check_simulated(const Arguments& arguments, double minutes) {
   return {};
 }
 
+/// --near-light P and --no-improve N, as given now or as the run began.
+Status read_stop_rules(const Arguments& arguments, std::uint64_t& no_improve, double& near_light) {
+  if (const auto rounds = arguments.count("--no-improve")) {
+    if (*rounds == 0)
+      return fail(ErrorCode::usage, "must be at least 1", "leave it out to search on",
+                  Place{"", 0, 0, "--no-improve"});
+    no_improve = *rounds;
+  }
+  if (const auto percent = arguments.number("--near-light")) {
+    if (!(*percent > 0 && *percent <= 100))
+      return fail(ErrorCode::usage, "must be a percentage above 0, at most 100",
+                  "write it as in --near-light 80", Place{"", 0, 0, "--near-light"});
+    near_light = *percent;
+  }
+  return {};
+}
+
 Result<Work> start(const Context& context) {
   const Arguments& arguments = context.arguments;
   if (!arguments.has("CASE")) {
@@ -74,7 +91,8 @@ Result<Work> start(const Context& context) {
     plan.simulated_clock = true;
     plan.minutes = *simulated;
   }
-  if (plan.evaluations == 0 && plan.minutes == 0) plan.minutes = k_default_minutes;
+  TS_TRY(read_stop_rules(arguments, plan.no_improve, plan.near_light));
+  if (plan.evaluations == 0 && plan.minutes == 0 && plan.no_improve == 0) plan.minutes = k_default_minutes;
   // Asked for before the run's folder is made: a misspelt strategy leaves nothing behind.
   TS_TRY(search::make_strategy(plan.strategy, rules.of->space, plan.seed, {plan.evaluations}));
   TS_ASSIGN(tune::RunHeader header, make_header(rules, arguments, plan));
@@ -153,6 +171,13 @@ Result<Exit> run(Context& context) {
                   Place{"", 0, 0, "--simulated-minutes"});
     options.minutes = *minutes;
   }
+  if (const json::value* rounds = header.extra.if_contains("no_improve"))
+    options.no_improve_rounds = json::value_to<std::uint64_t>(*rounds);
+  double percent = 0;
+  if (const json::value* light = header.extra.if_contains("near_light"))
+    percent = json::value_to<double>(*light);
+  TS_TRY(read_stop_rules(arguments, options.no_improve_rounds, percent));
+  options.enough_of_light = percent / 100;
   options.batch = header.batch;
   options.stop = stop.flag();
   options.trust_self_reported = bench_opts.trust_self_reported;
@@ -250,6 +275,14 @@ Command tune_command() {
                .value = "M",
                .help = "stop after M minutes",
                .fallback = "3, when nothing else limits it"},
+              {.name = "--no-improve",
+               .kind = Kind::count,
+               .value = "N",
+               .help = "stop after N rounds (batches) without an improvement"},
+              {.name = "--near-light",
+               .kind = Kind::number,
+               .value = "PERCENT",
+               .help = "stop when the best reaches this much of the machine's speed of light"},
               {.name = "--simulated-minutes",
                .kind = Kind::number,
                .value = "M",
