@@ -15,7 +15,6 @@
 #include "search/prior.h"
 #include "search/proposer.h"
 #include "search/strategies.h"
-#include "stats/descriptive.h"
 
 namespace tunesmith::search {
 
@@ -34,22 +33,6 @@ constexpr std::size_t k_prior_check = 6;          ///< valid results before it i
 constexpr double k_least_agreement = 0.1;         ///< rank correlation
 constexpr double k_prior_share = 0.5;             ///< of the budget
 constexpr std::size_t k_prior_evaluations = 100;  ///< and never longer than this
-
-/// Spearman's rank correlation; 0 where one side is constant.
-double agreement(const std::vector<double>& a, const std::vector<double>& b) {
-  const std::vector<double> x = stats::ranks(a);
-  const std::vector<double> y = stats::ranks(b);
-  const double middle = (static_cast<double>(a.size()) + 1) / 2;
-  double both = 0;
-  double of_x = 0;
-  double of_y = 0;
-  for (std::size_t i = 0; i < a.size(); ++i) {
-    both += (x[i] - middle) * (y[i] - middle);
-    of_x += (x[i] - middle) * (x[i] - middle);
-    of_y += (y[i] - middle) * (y[i] - middle);
-  }
-  return of_x > 0 && of_y > 0 ? both / std::sqrt(of_x * of_y) : 0;
-}
 
 struct Entry {
   space::Config config;
@@ -190,7 +173,7 @@ class Auto : public Proposer {
       expected.push_back(prior_mean(model_point(entry.config, entry.code).linear));
       measured.push_back(entry.objective);
     }
-    if (m_entries.size() < m_prior_limit && agreement(expected, measured) >= k_least_agreement) return;
+    if (m_entries.size() < m_prior_limit && rank_agreement(expected, measured) >= k_least_agreement) return;
     m_prior.reset();
     m_model.reset();
   }

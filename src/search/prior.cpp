@@ -5,6 +5,7 @@
 
 #include "search/proposer.h"
 #include "search/strategies.h"
+#include "stats/descriptive.h"
 
 namespace tunesmith::search {
 
@@ -98,6 +99,21 @@ std::vector<space::Config> PriorModel::best(std::size_t limit) const {
   std::vector<space::Config> list;
   for (std::size_t i = 0; i < std::min(limit, rated.size()); ++i) list.push_back(*rated[i].config);
   return list;
+}
+
+double rank_agreement(const std::vector<double>& a, const std::vector<double>& b) {
+  const std::vector<double> x = stats::ranks(a);
+  const std::vector<double> y = stats::ranks(b);
+  const double middle = (static_cast<double>(a.size()) + 1) / 2;
+  double both = 0;
+  double of_x = 0;
+  double of_y = 0;
+  for (std::size_t i = 0; i < a.size(); ++i) {
+    both += (x[i] - middle) * (y[i] - middle);
+    of_x += (x[i] - middle) * (x[i] - middle);
+    of_y += (y[i] - middle) * (y[i] - middle);
+  }
+  return of_x > 0 && of_y > 0 ? both / std::sqrt(of_x * of_y) : 0;
 }
 
 }  // namespace tunesmith::search

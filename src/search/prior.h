@@ -35,4 +35,7 @@ class PriorModel {
   double m_middle = 1;
 };
 
+/// Spearman's rank correlation; 0 where one side is constant. The sizes agree.
+[[nodiscard]] double rank_agreement(const std::vector<double>& a, const std::vector<double>& b);
+
 }  // namespace tunesmith::search

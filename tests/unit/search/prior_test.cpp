@@ -83,6 +83,12 @@ TEST(PriorModelTest, PassesOverSourcesWithoutAnyValidPoint) {
   EXPECT_EQ(PriorModel(space, prior, 1).sources(), 0U);
 }
 
+TEST(RankAgreementTest, IsOneForTheSameOrderAndNothingForAConstant) {
+  EXPECT_NEAR(rank_agreement({1, 2, 3, 9}, {10, 11, 50, 51}), 1, 1e-12);
+  EXPECT_NEAR(rank_agreement({1, 2, 3}, {3, 2, 1}), -1, 1e-12);
+  EXPECT_EQ(rank_agreement({1, 2, 3}, {5, 5, 5}), 0);
+}
+
 TEST(PriorTest, AGoodOneSavesMostEvaluations) {
   const Space space = grid();
   const Prior other_device = prior_of(space, [](const Config& config) {
