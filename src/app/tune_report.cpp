@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <array>
 #include <cmath>
 
 #include "app/help.h"
@@ -42,11 +43,13 @@ std::string reproduce_line(const RunEnd& end) {
                                  header.strategy, header.seed, header.batch);
   // By count, not by minutes: only then does the same search run again.
   line += fmt::format(" --evaluations {}", end.summary->evaluations);
-  for (const char* key : {"gate_file", "objective_file"}) {
+  // What a person gave beside the case: journal key and flag.
+  constexpr std::array<std::pair<const char*, const char*>, 3> k_files = {
+      {{"gate_file", "--gate"}, {"objective_file", "--objective"}, {"prior", "--prior"}}};
+  for (const auto& [key, flag] : k_files) {
     const json::value* file = header.extra.if_contains(key);
     if (file == nullptr || !file->is_string() || file->as_string().empty()) continue;
-    line += fmt::format(" --{} {}", std::string_view(key) == "gate_file" ? "gate" : "objective",
-                        std::string_view(file->as_string()));
+    line += fmt::format(" {} {}", flag, std::string_view(file->as_string()));
   }
   return line;
 }

@@ -7,6 +7,7 @@
 #include "bench/cpu_bench.h"
 #include "bench/load.h"
 #include "bench/pinning.h"
+#include "bench/set_comparison.h"
 #include "stats/descriptive.h"
 
 namespace tunesmith::bench {
@@ -115,18 +116,11 @@ Evidence CpuBench::confirm(const Candidate& candidate) {
     paired.minimum_pairs = paired.maximum_pairs = ratios.size();
     const stats::PairedResult result = stats::look(ratios, paired);
     timing.pairs = static_cast<int>(ratios.size());
-    timing.log_ratio = result.median;
-    timing.log_ratio_low = result.low;
-    timing.log_ratio_high = result.high;
-    timing.confidence = result.confidence;
+    set_comparison(timing, result);
     timing.latency_ms = stats::median(mine_wall);
     timing.cpu_ms = stats::median(mine_cpu);
     timing.incumbent_latency_ms = stats::median(theirs_wall);
     timing.incumbent_cpu_ms = stats::median(theirs_cpu);
-    timing.comparison = result.verdict == stats::PairedVerdict::faster   ? Comparison::faster
-                        : result.verdict == stats::PairedVerdict::slower ? Comparison::slower
-                        : result.verdict == stats::PairedVerdict::same   ? Comparison::same
-                                                                         : Comparison::ambiguous;
     whole.shapes[i] = evidence.shapes[i];
   }
   combine(whole);

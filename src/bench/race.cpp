@@ -6,6 +6,7 @@
 #include <thread>
 
 #include "base/clock.h"
+#include "bench/set_comparison.h"
 #include "stats/descriptive.h"
 
 namespace tunesmith::bench {
@@ -241,25 +242,8 @@ RaceEnd Race::run(TimingEvidence& timing, CheckEvidence& check) {
   timing.cpu_ms = median_of(m_candidate.cpu_ms);
   timing.incumbent_latency_ms = median_of(m_incumbent.wall_ms);
   timing.incumbent_cpu_ms = median_of(m_incumbent.cpu_ms);
-  timing.log_ratio = result.median;
-  timing.log_ratio_low = result.low;
-  timing.log_ratio_high = result.high;
-  timing.confidence = result.confidence;
+  set_comparison(timing, result);
   timing.idle_cpu_ms = median_of(m_candidate.idle_ms);
-  switch (result.verdict) {
-    case stats::PairedVerdict::faster:
-      timing.comparison = Comparison::faster;
-      break;
-    case stats::PairedVerdict::slower:
-      timing.comparison = Comparison::slower;
-      break;
-    case stats::PairedVerdict::same:
-      timing.comparison = Comparison::same;
-      break;
-    case stats::PairedVerdict::ambiguous:
-      timing.comparison = Comparison::ambiguous;
-      break;
-  }
   end.candidate = fraud(timing);
   if (!end.candidate) end.candidate = remembered(timing, check);
   return end;

@@ -7,6 +7,7 @@
 #include "base/hash.h"
 #include "base/random.h"
 #include "base/text.h"
+#include "bench/set_comparison.h"
 #include "stats/paired.h"
 
 namespace tunesmith::bench {
@@ -214,24 +215,7 @@ void ReplayBench::time_by_repeats(TimingEvidence& timing, const Entry& entry, co
     if (result.decided) break;
   }
   timing.pairs = static_cast<int>(ratios.size());
-  timing.log_ratio = result.median;
-  timing.log_ratio_low = result.low;
-  timing.log_ratio_high = result.high;
-  timing.confidence = result.confidence;
-  switch (result.verdict) {
-    case stats::PairedVerdict::faster:
-      timing.comparison = Comparison::faster;
-      break;
-    case stats::PairedVerdict::slower:
-      timing.comparison = Comparison::slower;
-      break;
-    case stats::PairedVerdict::same:
-      timing.comparison = Comparison::same;
-      break;
-    case stats::PairedVerdict::ambiguous:
-      timing.comparison = Comparison::ambiguous;
-      break;
-  }
+  set_comparison(timing, result);
 }
 
 Evidence ReplayBench::race(const Entry& entry, const Entry* incumbent, std::size_t pairs,

@@ -229,6 +229,21 @@ bool is_rate(std::string_view objective) {
          lower.ends_with("/j");
 }
 
+Result<std::vector<space::Parameter>> read_parameters(const Node& parameters) {
+  std::vector<space::Parameter> out;
+  TS_ASSIGN(const auto members, parameters.members());
+  for (const auto& [name, list] : members) {
+    space::Parameter parameter{name, {}};
+    TS_ASSIGN(const auto items, list.items());
+    for (const Node& item : items) {
+      TS_ASSIGN(space::Value value, space::value_from_json(item));
+      parameter.values.push_back(std::move(value));
+    }
+    out.push_back(std::move(parameter));
+  }
+  return out;
+}
+
 std::optional<space::Value> value_of(const json::value& value) {
   if (value.is_bool()) return space::Value(value.get_bool());
   if (value.is_int64()) return space::Value(value.get_int64());

@@ -43,6 +43,8 @@ void set_samples(Entry& entry, std::vector<double> samples_ms);
 /// Units of rates are better when larger: GFLOP/s, GB/s, GFLOPS/W.
 [[nodiscard]] bool is_rate(std::string_view objective);
 
+/// An object of name -> list of values, as our own and the compact form declare a space.
+[[nodiscard]] Result<std::vector<space::Parameter>> read_parameters(const Node& parameters);
 /// true/false, whole numbers, reals and strings; nullopt for anything else.
 [[nodiscard]] std::optional<space::Value> value_of(const json::value& value);
 [[nodiscard]] std::optional<double> number_in(const json::object& object, std::string_view key);

@@ -137,16 +137,7 @@ Result<Header> header_from(const std::string& line, const std::string& file) {
   TS_ASSIGN(header.maximise, root.bool_or("maximise", false));
   TS_ASSIGN(header.baseline_ms, root.double_or("baseline_ms", 0));
   TS_ASSIGN(const Node parameters, root.get("parameters"));
-  TS_ASSIGN(const auto members, parameters.members());
-  for (const auto& [name, list] : members) {
-    space::Parameter parameter{name, {}};
-    TS_ASSIGN(const auto items, list.items());
-    for (const Node& item : items) {
-      TS_ASSIGN(space::Value value, space::value_from_json(item));
-      parameter.values.push_back(std::move(value));
-    }
-    header.parameters.push_back(std::move(parameter));
-  }
+  TS_ASSIGN(header.parameters, read_parameters(parameters));
   if (const auto constraints = root.find("constraints")) {
     TS_ASSIGN(header.constraints, constraints->as_strings());
   }

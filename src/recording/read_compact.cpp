@@ -137,17 +137,8 @@ Status read_description(const std::string& path, Draft& draft) {
                       "use another format for other objectives");
   }
   TS_ASSIGN(const Node parameters, root.get("parameters"));
-  TS_ASSIGN(const auto members, parameters.members());
   draft.declared = true;
-  for (const auto& [name, list] : members) {
-    space::Parameter parameter{name, {}};
-    TS_ASSIGN(const auto items, list.items());
-    for (const Node& item : items) {
-      TS_ASSIGN(space::Value value, space::value_from_json(item));
-      parameter.values.push_back(std::move(value));
-    }
-    draft.parameters.push_back(std::move(parameter));
-  }
+  TS_ASSIGN(draft.parameters, read_parameters(parameters));
   if (const auto constraints = root.find("constraints")) {
     TS_ASSIGN(const auto items, constraints->items());
     for (const Node& item : items) {

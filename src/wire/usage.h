@@ -65,7 +65,7 @@ class UsageMeter {
   explicit UsageMeter(FormatId format) : m_format(format) {}
 
   /// `usage` may be absent or null: then nothing happens. Counts below zero and beyond 10^15 are ignored.
-  /// Messages: `first` marks message_start, whose output figure is a placeholder and never final.
+  /// Messages: `first` marks message_start, whose output figure is provisional and never final.
   void tell(const View& usage, bool first = false);
 
   [[nodiscard]] const Usage& so_far() const { return m_usage; }

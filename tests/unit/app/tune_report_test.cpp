@@ -92,11 +92,13 @@ TEST_F(TuneReportTest, ASelfReportedWinnerCarriesItsWarning) {
 
 TEST_F(TuneReportTest, TheReproduceLineCountsEvaluationsAndNamesTheEngineersFiles) {
   header.extra["gate_file"] = "strict.json";
+  header.extra["prior"] = "old.jsonl";
   win(0.5, 0.5);
   const json::object out = closing_json(end());
   EXPECT_EQ(
       out.at("reproduce"),
-      "tunesmith tune small.json --strategy auto --seed 7 --batch 4 --evaluations 12 --gate strict.json");
+      "tunesmith tune small.json --strategy auto --seed 7 --batch 4 --evaluations 12 --gate strict.json "
+      "--prior old.jsonl");
 }
 
 }  // namespace
